@@ -1,0 +1,38 @@
+# Everything is set up on first use: Python 3.11, pip and make are enough.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test check bench clean
+
+demo: .venv/demo
+	$(BIN)/seq2see demo
+
+test: .venv/dev
+	$(BIN)/pytest
+
+check: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev
+	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/resume.py
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build src/*.egg-info
+
+# One stamp for each set of extras, renewed when the dependencies change.
+.venv/python:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/demo: .venv/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[demo]'
+	touch $@
+
+.venv/dev: .venv/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[demo,dev]'
+	touch $@

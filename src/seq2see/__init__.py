@@ -1,0 +1,32 @@
+"""Sequence-to-sequence models that you can see through.
+
+import seq2see
+model = seq2see.train("pairs.tsv")
+model(["text"])
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from seq2see.run import Model
+
+__all__ = ["__version__", "load", "train"]
+
+__version__ = "0.1.0"
+
+
+def load(folder: "str | Path", device: str = "auto") -> "Model":
+    """Load a run directory; the model takes texts and gives texts."""
+    from seq2see.run import load
+
+    return load(folder, device)
+
+
+def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any) -> "Model":
+    """Train on a file of pairs; options as those of `seq2see train`: dev, out, preset, recipe, seed, ..."""
+    from seq2see.workflow import Request, train
+
+    return train(Request(data=str(data), settings=settings, **options)).model

@@ -1,0 +1,43 @@
+"""The verb `info`."""
+
+from pathlib import Path
+
+from rich.syntax import Syntax
+
+from seq2see.cli.console import answer, results, table
+from seq2see.models.weights import read_tensors
+from seq2see.run import load
+from seq2see.settings import write_yaml
+from seq2see.training import Checkpoints
+from seq2see.training.log import read_log
+
+__all__ = ["info"]
+
+
+def info(run: Path, as_json: bool) -> None:
+    """Print the recipe, the parameters by part, the data and the best score of a run."""
+    model = load(run, "cpu")
+    counts = model.network.parameter_counts()
+    scores = read_tensors(Checkpoints(run).weights)[1]
+    steps = max((record["step"] for record in read_log(run / "metrics.jsonl")), default=0)
+    if as_json:
+        answer(
+            {
+                "run": str(run),
+                "recipe": model.recipe.model_dump(mode="json"),
+                "parameters": counts,
+                "data": model.about,
+                "best": scores,
+                "step": steps,
+            }
+        )
+        return
+    results.print(Syntax(write_yaml(model.recipe), "yaml", background_color="default"))
+    rows = [*counts.items(), ("all", sum(counts.values()))]
+    results.print(table("parameters", ("part", "count"), rows, "count"))
+    skipped = ("fingerprint", "unknown_in_dev")
+    data = [(name.replace("_", " "), value) for name, value in model.about.items() if name not in skipped]
+    results.print(table("data", ("what", "value"), data, "value"))
+    results.print(
+        table(f"best weights, of {steps:,} steps so far", ("what", "value"), scores.items(), "value")
+    )

@@ -1,0 +1,235 @@
+"""The verbs. Nothing heavy is imported before a verb runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="seq2see",
+    help="Sequence-to-sequence models that you can see through.",
+    epilog="Start with: seq2see demo, or seq2see train pairs.tsv (source, tab, target on each line).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DATA = "TSV, JSONL, .gz, two parallel files as 'a.en,a.de', or - for standard input."
+Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
+SourceColumn = Annotated[
+    str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
+]
+TargetColumn = Annotated[str | None, typer.Option("--target", help="Column of the target.")]
+FeatureColumn = Annotated[
+    str | None,
+    typer.Option("--features", help="Column of features such as V;IND;PL, joined to the source."),
+]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from seq2see import __version__
+
+        typer.echo(f"seq2see {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Sequence-to-sequence models that you can see through."""
+
+
+@app.command()
+def train(
+    data: Annotated[str, typer.Argument(help=f"Pairs to train on: {DATA}", show_default=False)],
+    dev: Annotated[str | None, typer.Option(help="Pairs to look at; without it some are held out.")] = None,
+    out: Annotated[str | None, typer.Option(help="Run directory to make; by default under runs/.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A model by name, such as transformer-base.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="A recipe file (YAML).")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override, as model.width=256.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="For everything random.")] = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="Updates of the weights at the most.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(min=0, help="Minutes of training at the most.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on exactly where a run was stopped.")] = False,
+    source: SourceColumn = None,
+    target: TargetColumn = None,
+    features: FeatureColumn = None,
+    json: Json = False,
+) -> None:
+    """Train on a file of pairs. With no recipe, everything is chosen by looking at the data."""
+    from seq2see.cli import training
+
+    if preset is not None and recipe is not None:
+        raise typer.BadParameter("give --preset or --recipe, not both; a recipe can be changed with --set")
+    training.train(
+        {
+            "data": data,
+            "dev": dev,
+            "out": out,
+            "preset": preset,
+            "recipe": recipe,
+            "settings": set_ or (),
+            "seed": seed,
+            "max_steps": max_steps,
+            "max_minutes": max_minutes,
+            "resume": resume,
+            "source": source,
+            "target": target,
+            "features": features,
+        },
+        json,
+    )
+
+
+@app.command()
+def decode(
+    run: Run,
+    file: Annotated[str, typer.Argument(help="Sources, one a line; - for standard input.")] = "-",
+    beam: Beam = None,
+    nbest: Annotated[
+        int | None, typer.Option(min=1, help="Outputs for each line, with rank and log-probability.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")
+    ] = False,
+    temperature: Annotated[
+        float | None, typer.Option(help="Of sampling: below 1 safer, above 1 wilder.")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option(help="Sample among the k likeliest tokens.")] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Sample among the likeliest tokens that make up p.")
+    ] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option(help="Rank by log-probability / length ** penalty.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option(help="What every output must begin with.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Tokens of an output at the most.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
+    source: SourceColumn = None,
+    features: FeatureColumn = None,
+    device: Device = "auto",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line, with scores.")] = False,
+) -> None:
+    """Read sources, write outputs, line by line and in order."""
+    from seq2see.cli import using
+
+    options = {
+        "beam": beam,
+        "nbest": nbest,
+        "sample": sample or None,
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "length_penalty": length_penalty,
+        "max_length": max_length,
+        "seed": seed,
+    }
+    using.decode(run, file, source, features, prefix, device, json, options)
+
+
+@app.command()
+def score(
+    run: Run,
+    file: Annotated[str, typer.Argument(help=f"Pairs: {DATA}", show_default=False)],
+    source: SourceColumn = None,
+    target: TargetColumn = None,
+    features: FeatureColumn = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Print the log-probability of each target given its source."""
+    from seq2see.cli import using
+
+    using.score(run, file, source, target, features, device, json)
+
+
+@app.command()
+def evaluate(
+    run: Run,
+    file: Annotated[
+        str,
+        typer.Argument(
+            help=f"Pairs; several targets of one source are all right. {DATA}", show_default=False
+        ),
+    ],
+    beam: Beam = None,
+    worst: Annotated[int, typer.Option(min=0, help="How many of the worst outputs to show.")] = 8,
+    source: SourceColumn = None,
+    target: TargetColumn = None,
+    features: FeatureColumn = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Decode a file of pairs and score the outputs with the metrics that fit the task."""
+    from seq2see.cli import using
+
+    using.evaluate(run, file, beam, worst, source, target, features, device, json)
+
+
+@app.command()
+def compare(
+    run_a: Run,
+    run_b: Run,
+    file: Annotated[str, typer.Argument(help=f"Pairs: {DATA}", show_default=False)],
+    beam: Beam = None,
+    source: SourceColumn = None,
+    target: TargetColumn = None,
+    features: FeatureColumn = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Score two runs on the same pairs and say whether the difference is more than chance."""
+    from seq2see.cli import using
+
+    using.compare(run_a, run_b, file, beam, source, target, features, device, json)
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="The training file first, then dev and test files.", show_default=False
+        ),
+    ],
+    source: SourceColumn = None,
+    target: TargetColumn = None,
+    features: FeatureColumn = None,
+    show: Annotated[int, typer.Option(min=0, help="How many problems of each kind to list.")] = 5,
+    json: Json = False,
+) -> None:
+    """List every problem of data files, with line numbers, and summarise them."""
+    from seq2see.cli import checking
+
+    checking.check(files, source, target, features, show, json)
+
+
+@app.command()
+def info(run: Run, json: Json = False) -> None:
+    """Say what a run is: recipe, parameters by part, data, best score."""
+    from seq2see.cli import about
+
+    about.info(run, json)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the demo's data and run go.")] = Path("runs/demo"),
+    minutes: Annotated[float, typer.Option(help="How long to train at the most.")] = 4.0,
+) -> None:
+    """Learn to pronounce English in about three minutes, and look inside."""
+    from seq2see.cli import demo as show
+
+    show.demo(out, minutes)

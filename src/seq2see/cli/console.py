@@ -1,0 +1,37 @@
+"""Where words and tables go: results to standard output, all else to standard error."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+__all__ = ["answer", "errors", "results", "table"]
+
+results = Console()
+errors = Console(stderr=True)
+
+
+def answer(value: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    print(json.dumps(value, ensure_ascii=False))
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: str = "") -> Table:
+    """A table with a title; columns named in `numbers` stand to the right."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for column in columns:
+        made.add_column(column, justify="right" if column in numbers.split() else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(escape(cell if isinstance(cell, str) else show(cell)) for cell in row))
+    return made
+
+
+def show(value: Any) -> str:
+    """A number as people write it."""
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

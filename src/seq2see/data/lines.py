@@ -1,0 +1,78 @@
+"""Raw lines of a file, a gzip file or standard input, in bounded memory."""
+
+import gzip
+import hashlib
+import io
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from seq2see.errors import DataError
+
+__all__ = ["LONGEST_LINE", "fingerprint", "open_bytes", "read_lines", "save_standard_input"]
+
+LONGEST_LINE = 100_000
+"""Bytes; a longer line is almost always a file of another format."""
+_BLOCK = 1 << 20
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file for reading, unpacking `.gz`; refusals say what is there instead."""
+    if path.is_dir():
+        raise DataError(f"{path} is a directory; name a file of pairs inside it")
+    try:
+        if path.suffix == ".gz":
+            return cast(BinaryIO, gzip.open(path, "rb"))
+        return path.open("rb")
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}{_neighbour(path)}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def read_lines(stream: BinaryIO, name: str, *, at_once: bool = False) -> Iterator[bytes]:
+    """Lines split at "\\n" alone, without it; of a line past the limit only the first bytes come.
+
+    With `at_once`, what has arrived on a pipe is given out without waiting for more.
+    """
+    rest = b""
+    while block := _read(stream, name, at_once):
+        *whole, tail = block.split(b"\n")
+        if whole:
+            yield rest + whole[0]
+            yield from whole[1:]
+            rest = tail
+        elif len(rest) <= LONGEST_LINE:
+            rest += tail
+    if rest:
+        yield rest
+
+
+def fingerprint(path: Path) -> str:
+    """A digest of what a file holds."""
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def save_standard_input(path: Path) -> None:
+    """Keep what comes on standard input, which can be read only once."""
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+
+
+def _read(stream: BinaryIO, name: str, at_once: bool) -> bytes:
+    try:
+        return cast(io.BufferedReader, stream).read1(_BLOCK) if at_once else stream.read(_BLOCK)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{name} is not a whole gzip file: {error}") from None
+
+
+def _neighbour(path: Path) -> str:
+    near = [name for name in (path.with_name(path.name + ".gz"), path.with_suffix("")) if name.is_file()]
+    return f"; did you mean {near[0]}?" if near else ""

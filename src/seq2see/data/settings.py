@@ -1,0 +1,19 @@
+"""Which files are read, and how."""
+
+from pydantic import Field
+
+from seq2see.data.pairs import BadLines, Columns
+
+__all__ = ["DataSettings"]
+
+
+class DataSettings(Columns):
+    """Files of pairs; a name such as `a.en,a.de` means line-aligned files."""
+
+    train: str
+    dev: str | None = None
+    dev_share: float = Field(default=0.1, gt=0, lt=1)
+    """Without a dev file: the share of sources held out, up to a thousand."""
+    max_length: int = Field(default=512, ge=2, le=100_000)
+    """Tokens; longer pairs are left out of training."""
+    bad_lines: BadLines = "refuse"

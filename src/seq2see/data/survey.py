@@ -1,0 +1,65 @@
+"""One look at a whole file of pairs: how many, how long, made of what."""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from seq2see.data.pairs import BadLines, Pair, PairFile
+from seq2see.errors import DataError
+
+__all__ = ["Split", "Survey", "split", "survey"]
+
+_SAMPLE = 50_000
+
+
+@dataclass(frozen=True)
+class Survey:
+    """How many pairs a file has, and an even sample of them."""
+
+    count: int
+    sample: list[Pair]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which pairs are held out; all pairs of one source stay together."""
+
+    bound: int
+    seed: int
+
+    def holds_out(self, pair: Pair) -> bool:
+        """Whether a pair belongs to the dev set."""
+        return _place(pair, self.seed) < self.bound
+
+
+def survey(file: PairFile, bad_lines: BadLines) -> Survey:
+    """Read everything once; bad lines are refused here, before any work is done on the file."""
+    sample: list[Pair] = []
+    stride, count = 1, 0
+    for pair in file.pairs(bad_lines):
+        if count % stride == 0:
+            sample.append(pair)
+            if len(sample) > 2 * _SAMPLE:
+                sample, stride = sample[::2], stride * 2
+        count += 1
+    if not count:
+        raise DataError(
+            f"{file.name} has no usable pair; a line should hold source, tab, target "
+            f"('seq2see check {file.name}' tells more)"
+        )
+    return Survey(count, sample)
+
+
+def split(found: Survey, share: float, most: int, seed: int) -> Split:
+    """Hold out a share of the sources, chosen by their spelling and the seed alone."""
+    places = np.unique([_place(pair, seed) for pair in found.sample])
+    wanted = min(share, most / found.count)
+    rank = max(1, round(wanted * len(places)))
+    if len(places) < 2:
+        raise DataError("one source is too few to hold any out for the dev set; name a file with --dev")
+    return Split(int(places[min(rank, len(places) - 1)]), seed)
+
+
+def _place(pair: Pair, seed: int) -> int:
+    return zlib.crc32(f"{pair.source}\t{pair.features}".encode(), zlib.crc32(str(seed).encode()))

@@ -1,0 +1,7 @@
+"""A model and a source to hypotheses. Knows nothing of architectures."""
+
+from seq2see.decoding.score import score
+from seq2see.decoding.search import Hypothesis, search
+from seq2see.decoding.settings import DecodingSettings
+
+__all__ = ["DecodingSettings", "Hypothesis", "score", "search"]

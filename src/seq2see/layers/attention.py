@@ -1,0 +1,112 @@
+"""Scaled dot-product attention with several heads: one plain way that can be watched, one fused."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.layers.positions import rotate
+
+__all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "plain_attention"]
+
+Watch = Callable[[str, Tensor], Tensor]
+"""Gets the address and the weights (B, H, T, S) of each attention, and gives back the weights to use."""
+
+
+@dataclass(frozen=True)
+class KeysValues:
+    """What is looked at: keys and values (B, H, S, K), and where one may look (B, 1, T or 1, S)."""
+
+    keys: Tensor
+    values: Tensor
+    mask: Tensor | None = None
+
+    def select(self, rows: Tensor) -> "KeysValues":
+        """Keep, repeat or drop rows of the batch."""
+        mask = self.mask[rows] if self.mask is not None else None
+        return KeysValues(self.keys[rows], self.values[rows], mask)
+
+    def append(self, other: "KeysValues") -> "KeysValues":
+        """The same with more positions."""
+        return KeysValues(
+            torch.cat([self.keys, other.keys], 2), torch.cat([self.values, other.values], 2), self.mask
+        )
+
+
+def plain_attention(
+    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """softmax(Q K^T / sqrt(K)) V, and the weights; a row that may look nowhere gives zeros."""
+    weights = attention_weights(query, keys, mask)
+    return F.dropout(weights, dropout) @ values, weights
+
+
+def attention_weights(query: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(K)) over the places where one may look, (B, H, T, S)."""
+    scores: Tensor = query @ keys.transpose(-2, -1) / query.shape[-1] ** 0.5
+    if mask is None:
+        return scores.softmax(-1)
+    # A finite low score keeps rows without any place to look free of NaN; the mask then empties them.
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1) * mask
+
+
+def fused_attention(
+    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
+) -> Tensor:
+    """The same result by PyTorch's fused kernel, which shows no weights."""
+    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask, dropout_p=dropout)
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention in several heads: the width is split, each head looks for itself, the results are joined.
+
+    "Attention Is All You Need", section 3.2.2. `query` and `keys` positions may be rotated (rotary).
+    """
+
+    def __init__(self, width: int, heads: int, address: str, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.address = address
+        self.heads = heads
+        self.dropout = dropout
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.output = nn.Linear(width, width)
+
+    def project(
+        self, memory: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
+    ) -> KeysValues:
+        """Keys and values of what will be looked at; computed once, used for every query."""
+        keys = self._split(self.key(memory))
+        if rotation is not None:
+            keys = rotate(keys, rotation)
+        return KeysValues(keys, self._split(self.value(memory)), mask)
+
+    def forward(
+        self,
+        states: Tensor,
+        seen: KeysValues,
+        rotation: Tensor | None = None,
+        watch: Watch | None = None,
+    ) -> Tensor:
+        """What each state reads from what it sees, (B, T, D)."""
+        query = self._split(self.query(states))
+        if rotation is not None:
+            query = rotate(query, rotation)
+        dropout = self.dropout if self.training else 0.0
+        if watch is None:
+            read = fused_attention(query, seen.keys, seen.values, seen.mask, dropout)
+        else:
+            weights = attention_weights(query, seen.keys, seen.mask)
+            read = F.dropout(watch(self.address, weights), dropout) @ seen.values
+        # (B, H, T, K) -> (B, T, D)
+        joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
+        return joined
+
+    def _split(self, states: Tensor) -> Tensor:
+        # (B, T, D) -> (B, H, T, K)
+        batch, length, width = states.shape
+        return states.view(batch, length, self.heads, width // self.heads).transpose(1, 2)

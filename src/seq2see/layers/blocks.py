@@ -1,0 +1,110 @@
+"""Transformer blocks: sublayers, each with a residual path and a layer norm."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from torch import Tensor, nn
+
+from seq2see.layers.attention import KeysValues, MultiHeadAttention, Watch
+from seq2see.layers.feedforward import Activation, FeedForward
+
+__all__ = ["DecoderBlock", "EncoderBlock", "NormPlace", "Residual"]
+
+NormPlace = Literal["before", "after"]
+
+
+class Residual(nn.Module):
+    """x + f(x) with a layer norm after the sum (as published) or before f (easier to train deep)."""
+
+    def __init__(self, width: int, norm: NormPlace, dropout: float) -> None:
+        super().__init__()
+        self.place = norm
+        self.norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.place == "before":
+            changed: Tensor = states + self.dropout(sublayer(self.norm(states)))
+        else:
+            changed = self.norm(states + self.dropout(sublayer(states)))
+        return changed
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        inner: int,
+        address: str,
+        activation: Activation = "relu",
+        norm: NormPlace = "before",
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout)
+        self.attention_residual = Residual(width, norm, dropout)
+        self.feedforward = FeedForward(width, inner, activation, dropout)
+        self.feedforward_residual = Residual(width, norm, dropout)
+
+    def forward(
+        self, states: Tensor, mask: Tensor | None, rotation: Tensor | None = None, watch: Watch | None = None
+    ) -> Tensor:
+        def look(states: Tensor) -> Tensor:
+            seen = self.attention.project(states, mask, rotation)
+            read: Tensor = self.attention(states, seen, rotation, watch)
+            return read
+
+        states = self.attention_residual(states, look)
+        changed: Tensor = self.feedforward_residual(states, self.feedforward)
+        return changed
+
+
+class DecoderBlock(nn.Module):
+    """Masked self-attention, cross-attention on the encoder's states, then feed-forward."""
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        inner: int,
+        address: str,
+        activation: Activation = "relu",
+        norm: NormPlace = "before",
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout)
+        self.attention_residual = Residual(width, norm, dropout)
+        self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout)
+        self.cross_residual = Residual(width, norm, dropout)
+        self.feedforward = FeedForward(width, inner, activation, dropout)
+        self.feedforward_residual = Residual(width, norm, dropout)
+
+    def forward(
+        self,
+        states: Tensor,
+        memory: KeysValues,
+        past: KeysValues | None = None,
+        mask: Tensor | None = None,
+        rotation: Tensor | None = None,
+        cross_rotation: Tensor | None = None,
+        watch: Watch | None = None,
+    ) -> tuple[Tensor, KeysValues]:
+        """New states, and the keys and values of all positions so far for the next step."""
+        seen: KeysValues
+
+        def look_back(states: Tensor) -> Tensor:
+            nonlocal seen
+            here = self.attention.project(states, mask, rotation)
+            seen = past.append(here) if past is not None else here
+            read: Tensor = self.attention(states, seen, rotation, watch)
+            return read
+
+        states = self.attention_residual(states, look_back)
+        states = self.cross_residual(states, lambda states: self.cross(states, memory, cross_rotation, watch))
+        return self.feedforward_residual(states, self.feedforward), seen

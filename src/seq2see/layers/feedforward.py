@@ -1,0 +1,31 @@
+"""The position-wise feed-forward network."""
+
+from typing import Literal
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+__all__ = ["Activation", "FeedForward"]
+
+Activation = Literal["relu", "gelu", "swiglu"]
+
+
+class FeedForward(nn.Module):
+    """Linear, activation, Linear at each position; SwiGLU (Shazeer 2020) gates one half by the other."""
+
+    def __init__(self, width: int, inner: int, activation: Activation = "relu", dropout: float = 0.0) -> None:
+        super().__init__()
+        self.activation = activation
+        self.enter = nn.Linear(width, inner * (2 if activation == "swiglu" else 1))
+        self.leave = nn.Linear(inner, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, states: Tensor) -> Tensor:
+        inner = self.enter(states)
+        if self.activation == "swiglu":
+            gate, inner = inner.chunk(2, -1)
+            inner = F.silu(gate) * inner
+        else:
+            inner = F.relu(inner) if self.activation == "relu" else F.gelu(inner)
+        left: Tensor = self.leave(self.dropout(inner))
+        return left

@@ -1,0 +1,50 @@
+"""What passes between the parts of a model, whatever they are made of."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from torch import Tensor
+
+from seq2see.layers.attention import Watch
+
+__all__ = ["Decoder", "Encoder", "Memory", "State"]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """An encoded source: states (B, S, D), where they hold a token (B, S), and one summary (B, D)."""
+
+    states: Tensor
+    mask: Tensor
+    summary: Tensor
+
+    def select(self, rows: Tensor) -> "Memory":
+        """Keep, repeat or drop rows of the batch."""
+        return Memory(self.states[rows], self.mask[rows], self.summary[rows])
+
+
+class State(Protocol):
+    """What a decoder carries from one step to the next."""
+
+    def select(self, rows: Tensor) -> Self:
+        """Keep, repeat or drop rows of the batch."""
+
+
+class Encoder(Protocol):
+    """Reads a source."""
+
+    def __call__(self, source: Tensor, watch: Watch | None = None) -> Memory:
+        """Encode ids (B, S)."""
+
+
+class Decoder(Protocol):
+    """Writes a target, all positions at once or one after another."""
+
+    def __call__(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Tensor:
+        """Hidden states of all positions of known targets, (B, T) -> (B, T, D)."""
+
+    def begin(self, memory: Memory) -> State:
+        """The state before the first step."""
+
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, State]:
+        """Read one token for each row, (B,) -> (B, D), and go on."""

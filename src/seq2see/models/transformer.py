@@ -1,0 +1,133 @@
+"""The Transformer's encoder and decoder ("Attention Is All You Need", Vaswani et al. 2017)."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from seq2see.layers import masks
+from seq2see.layers.attention import KeysValues, Watch
+from seq2see.layers.blocks import DecoderBlock, EncoderBlock
+from seq2see.layers.positions import Positions, rotary
+from seq2see.models.contracts import Memory, State
+from seq2see.models.settings import ModelSettings, TransformerSettings
+from seq2see.text import PAD
+
+__all__ = ["DecoderState", "TransformerDecoder", "TransformerEncoder"]
+
+
+class _Stack(nn.Module):
+    """What both sides have: an embedding with positions, and a norm at the end."""
+
+    def __init__(self, embed: nn.Embedding, settings: ModelSettings, part: TransformerSettings) -> None:
+        super().__init__()
+        self.embed = embed
+        self.positions = Positions(part.positions, settings.width, settings.max_length, part.join_positions)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.final_norm = nn.LayerNorm(settings.width) if part.norm == "before" else nn.Identity()
+        self.head_width = settings.width // part.heads
+        self.scale = settings.width**0.5
+
+    def read(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """Embedded tokens at their places, (B, T) -> (B, T, D)."""
+        states: Tensor = self.dropout(self.positions(self.embed(tokens) * self.scale, start))
+        return states
+
+    def rotation(self, start: int, end: int, like: Tensor) -> Tensor | None:
+        """The turn of each place, if positions are rotary."""
+        if self.positions.kind != "rotary":
+            return None
+        return rotary(torch.arange(start, end, device=like.device), self.head_width)
+
+
+class TransformerEncoder(_Stack):
+    """Blocks of self-attention over the source."""
+
+    def __init__(self, embed: nn.Embedding, settings: ModelSettings, part: TransformerSettings) -> None:
+        super().__init__(embed, settings, part)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(
+                settings.width,
+                part.heads,
+                part.feedforward,
+                f"encoder.{layer}",
+                part.activation,
+                part.norm,
+                settings.dropout,
+                settings.attention_dropout,
+            )
+            for layer in range(part.layers)
+        )
+
+    def forward(self, source: Tensor, watch: Watch | None = None) -> Memory:
+        mask = masks.present(source, PAD)
+        states = self.read(source)
+        rotation = self.rotation(0, source.shape[1], source)
+        for block in self.blocks:
+            states = block(states, mask[:, None, None], rotation, watch)
+        states = self.final_norm(states)
+        share = mask / mask.sum(1, keepdim=True).clamp(min=1)
+        return Memory(states, mask, (states * share.unsqueeze(-1)).sum(1))
+
+
+@dataclass(frozen=True)
+class DecoderState:
+    """Keys and values of the source and of what has been written, for each block."""
+
+    memory: tuple[KeysValues, ...]
+    past: tuple[KeysValues, ...] | None
+    length: int
+
+    def select(self, rows: Tensor) -> "DecoderState":
+        past = tuple(seen.select(rows) for seen in self.past) if self.past is not None else None
+        return DecoderState(tuple(seen.select(rows) for seen in self.memory), past, self.length)
+
+
+class TransformerDecoder(_Stack):
+    """Blocks of masked self-attention and attention on the source."""
+
+    def __init__(self, embed: nn.Embedding, settings: ModelSettings, part: TransformerSettings) -> None:
+        super().__init__(embed, settings, part)
+        self.blocks = nn.ModuleList(
+            DecoderBlock(
+                settings.width,
+                part.heads,
+                part.feedforward,
+                f"decoder.{layer}",
+                part.activation,
+                part.norm,
+                settings.dropout,
+                settings.attention_dropout,
+            )
+            for layer in range(part.layers)
+        )
+
+    def begin(self, memory: Memory) -> DecoderState:
+        rotation = self.rotation(0, memory.states.shape[1], memory.states)
+        mask = memory.mask[:, None, None]
+        crosses = [cast(DecoderBlock, block).cross for block in self.blocks]
+        looked_at = tuple(cross.project(memory.states, mask, rotation) for cross in crosses)
+        return DecoderState(looked_at, None, 0)
+
+    def forward(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Tensor:
+        mask = masks.causal(tokens.shape[1], tokens.device)
+        return self._run(tokens, self.begin(memory), mask, watch)[0]
+
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, DecoderState]:
+        assert isinstance(state, DecoderState)
+        states, state = self._run(tokens[:, None], state, None, watch)
+        return states[:, 0], state
+
+    def _run(
+        self, tokens: Tensor, state: DecoderState, mask: Tensor | None, watch: Watch | None
+    ) -> tuple[Tensor, DecoderState]:
+        start, end = state.length, state.length + tokens.shape[1]
+        states = self.read(tokens, start)
+        rotation = self.rotation(start, end, tokens)
+        past = []
+        for layer, block in enumerate(self.blocks):
+            before = state.past[layer] if state.past is not None else None
+            states, seen = block(states, state.memory[layer], before, mask, rotation, rotation, watch)
+            past.append(seen)
+        return self.final_norm(states), DecoderState(state.memory, tuple(past), end)

@@ -1,0 +1,65 @@
+"""The weights of a model by name, each once, and their way into and out of a file."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from seq2see.errors import RunError
+
+__all__ = ["load_weights", "read_tensors", "weights_of", "write_tensors"]
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """Every weight and buffer; one that stands in several places goes by its first name."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in model.state_dict().items():
+        if tensor.data_ptr() not in seen or tensor.numel() == 0:
+            seen.add(tensor.data_ptr())
+            found[name] = tensor
+    return found
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str) -> None:
+    """Copy weights into a model, or say which do not fit."""
+    own = weights_of(model)
+    for name in sorted(own.keys() ^ weights.keys()):
+        where = "lacks" if name in own else "has, but the recipe does not,"
+        raise RunError(f"{origin} does not fit the recipe: it {where} the weight {name}")
+    for name, tensor in own.items():
+        if tensor.shape != weights[name].shape:
+            raise RunError(
+                f"{origin} does not fit the recipe: {name} is {tuple(weights[name].shape)} in the file, "
+                f"{tuple(tensor.shape)} by the recipe"
+            )
+        tensor.copy_(weights[name])
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
+    """Write a safetensors file whole or not at all; what stood there before stays until then."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        save_file(plain, draft, metadata=dict(about or {}))
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except SafetensorError as error:
+        raise OSError(f"{path}: {error}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a safetensors file and what is said about them."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except FileNotFoundError:
+        raise RunError(f"{path} is missing; the run directory is not complete") from None
+    except (SafetensorError, OSError) as error:
+        raise RunError(f"{path} is damaged ({error}); train again, or resume from its state/") from None

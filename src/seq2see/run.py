@@ -1,0 +1,252 @@
+"""A run directory: its recipe, tokenizers and weights together, ready to use."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seq2see.data import Batch, pad
+from seq2see.decoding import DecodingSettings, search
+from seq2see.decoding import score as score_batch
+from seq2see.decoding.record import record
+from seq2see.errors import RunError, SettingsError
+from seq2see.evaluation import Unit
+from seq2see.models import Seq2Seq
+from seq2see.models.weights import load_weights, read_tensors
+from seq2see.recipe import Recipe, read_recipe
+from seq2see.text import BEGIN, END, Codec
+
+__all__ = ["Attention", "Model", "Output", "Source", "device_of", "load"]
+
+_WINDOW = 4096
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is to be decoded."""
+
+    text: str
+    features: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A decoded text with its log-probability and the score it was ranked by."""
+
+    text: str
+    log_probability: float
+    score: float
+    cut: bool
+    """Whether it ran into the length limit."""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Who looked where: weights (H, T, S) by address.
+
+    Row t of a decoder's weights belongs to the step that read `read[t]` and predicted `predicted[t]`.
+    Columns are `source` for `encoder.*` and `*.cross`, and `read` for `decoder.*.self`.
+    """
+
+    source: list[str]
+    read: list[str]
+    predicted: list[str]
+    weights: dict[str, Tensor]
+
+    def alignment(self) -> Tensor:
+        """A summary: cross-attention averaged over all heads of the last decoder layer, (T, S)."""
+        crosses = [weights for address, weights in self.weights.items() if address.endswith(".cross")]
+        return crosses[-1].mean(0)
+
+
+class Model:
+    """A trained model that takes and gives text."""
+
+    def __init__(self, recipe: Recipe, codec: Codec, network: Seq2Seq, about: dict[str, Any]) -> None:
+        self.recipe = recipe
+        self.codec = codec
+        self.network = network.eval()
+        self.about = about
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.network.parameters()).device
+
+    @property
+    def unit(self) -> Unit:
+        """What error rates count on the target side."""
+        kind = self.recipe.text.target.kind
+        return "characters" if kind == "characters" else "symbols" if kind == "symbols" else "words"
+
+    def __call__(
+        self, texts: str | Sequence[str], features: Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        """Decode texts: one gives one, a list gives a list. Options as under `decoding` in a recipe."""
+        single = isinstance(texts, str)
+        listed = [texts] if isinstance(texts, str) else list(texts)
+        tags = list(features) if features is not None else [""] * len(listed)
+        sources = [Source(text, tag) for text, tag in zip(listed, tags, strict=True)]
+        found = [outputs[0].text for outputs in self.decode(sources, **options)]
+        return found[0] if single else found
+
+    def decode(
+        self,
+        sources: Iterable[Source],
+        prefix: str | None = None,
+        window: int | None = None,
+        **options: Any,
+    ) -> Iterator[list[Output]]:
+        """Outputs of a stream of sources, best first, in the order of the sources.
+
+        Sources are taken in windows that grow, sorted by length inside, so that the first outputs
+        come soon and the rest come fast; `window=1` answers each source before the next is read.
+        """
+        settings = self.decoding(**options)
+        stream = iter(sources)
+        forced = self.codec.target.encode(prefix) if prefix else []
+        size, done = window or 16, 0
+        while taken := list(islice(stream, size)):
+            yield from self._window(taken, settings, forced, done)
+            done += len(taken)
+            size = window or min(_WINDOW, size * 4)
+
+    def decoding(self, **options: Any) -> DecodingSettings:
+        """The recipe's way of decoding with some options changed."""
+        chosen = {name: value for name, value in options.items() if value is not None}
+        if "nbest" in chosen and "beam" not in chosen:
+            chosen["beam"] = max(self.recipe.decoding.beam, chosen["nbest"])
+        try:
+            return self.recipe.decoding.replace(**chosen)
+        except ValueError as error:
+            raise SettingsError(_first_reason(error)) from None
+
+    def score(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[float]:
+        """Log-probabilities of (source, target) or (source, target, features), in order."""
+        stream = iter(pairs)
+        while taken := list(islice(stream, _WINDOW)):
+            tags = [pair[2] if len(pair) > 2 else "" for pair in taken]
+            sources = self.codec.encode_sources([pair[0] for pair in taken], tags)
+            targets = self.codec.encode_targets([pair[1] for pair in taken])
+            lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+            scores = [0.0] * len(taken)
+            for rows in _by_length(lengths, self.recipe.decoding.batch_tokens):
+                batch = Batch(
+                    pad([sources[row] for row in rows]),
+                    pad([targets[row] for row in rows], before=BEGIN),
+                    np.asarray(rows),
+                ).to(self.device)
+                for row, value in zip(rows, score_batch(self.network, batch).tolist(), strict=True):
+                    scores[row] = value
+            yield from scores
+
+    def attention(self, text: str, target: str | None = None, features: str = "") -> Attention:
+        """What every head looks at while the model says its own output, or a given target."""
+        source = self.codec.encode_sources([text], [features])[0]
+        if target is None:
+            target = next(self.decode([Source(text, features)]))[0].text
+        said = [*self.codec.target.encode(target), END]
+        read = [BEGIN, *said[:-1]]
+        ids = torch.tensor([source], device=self.device), torch.tensor([read], device=self.device)
+        weights = {address: found[0].cpu() for address, found in record(self.network, *ids).items()}
+        show = self.codec.target.tokens
+        return Attention(self.codec.source_tokens(source), show(read), show(said), weights)
+
+    def _window(
+        self, sources: Sequence[Source], settings: DecodingSettings, forced: list[int], first: int
+    ) -> list[list[Output]]:
+        ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
+        rows_each = settings.nbest if settings.sample else settings.beam
+        outputs: list[list[Output]] = [[] for _ in sources]
+        # An empty line has an empty output, so that lines stay aligned.
+        full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
+        for row in set(range(len(sources))) - set(full):
+            outputs[row] = [Output("", 0.0, 0.0, False)]
+        for chosen in _by_length([len(ids[row]) for row in full], settings.batch_tokens // rows_each):
+            rows = [full[place] for place in chosen]
+            memory = self._encode(pad([ids[row] for row in rows]))
+            limits = [self._limit(len(ids[row]), settings) + len(forced) for row in rows]
+            found = search(
+                self.network, memory, limits, settings, [forced] * len(rows), [first + row for row in rows]
+            )
+            for row, hypotheses in zip(rows, found, strict=True):
+                outputs[row] = [
+                    Output(self.codec.target.decode(one.ids), one.log_probability, one.score, one.cut)
+                    for one in hypotheses
+                ]
+        return outputs
+
+    @torch.inference_mode()
+    def _encode(self, source: Tensor) -> Any:
+        return self.network.encode(source.to(self.device))
+
+    def _limit(self, length: int, settings: DecodingSettings) -> int:
+        """The most tokens of an output: generous by the training pairs, never far past the longest."""
+        if settings.max_length is not None:
+            return settings.max_length
+        likely = math.ceil(1.5 * self.about["length_ratio"] * length) + 10
+        return int(min(likely, 2 * self.about["longest_target"] + 10))
+
+
+def load(folder: str | Path, device: str = "auto") -> Model:
+    """Load a run directory."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise RunError(f"there is no run directory {folder}; 'seq2see train' makes one")
+    if not (folder / "recipe.yaml").exists():
+        raise RunError(f"{folder} is not a run directory: it has no recipe.yaml")
+    recipe = read_recipe(folder / "recipe.yaml")
+    codec = Codec.load(folder / "tokenizers")
+    network = Seq2Seq(recipe.model, codec.source_size, codec.target_size)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise RunError(
+            f"{folder} has no weights yet: training has not reached its first look at the dev set; "
+            "go on with 'seq2see train --resume'"
+        )
+    load_weights(network, read_tensors(weights)[0], str(weights))
+    return Model(recipe, codec, network.to(device_of(device)), read_about(folder))
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What is known of the pairs a run was trained on."""
+    try:
+        return dict(json.loads((folder / "data.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{folder / 'data.json'} cannot be read: {error}") from None
+
+
+def device_of(name: str) -> torch.device:
+    """A device by name; "auto" takes a GPU where there is one."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):
+        raise SettingsError(
+            f"device {name!r} is not to be had on this machine; try 'auto' or 'cpu'"
+        ) from None
+    return device
+
+
+def _by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Rows in batches of similar length, longest first, each within the budget, padding counted."""
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    start = 0
+    while start < len(order):
+        count = max(1, budget // max(1, lengths[order[start]]))
+        yield order[start : start + count]
+        start += count
+
+
+def _first_reason(error: ValueError) -> str:
+    reasons: list[Any] = getattr(error, "errors", list)()
+    return str(reasons[0]["msg"]).removeprefix("Value error, ") if reasons else str(error)

@@ -1,0 +1,145 @@
+"""Typed settings: YAML in and out, dotted overrides, and refusals that say what to write instead."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from seq2see.errors import SettingsError
+
+__all__ = ["Settings", "build", "merge", "near", "override", "read_yaml", "write_yaml"]
+
+
+S = TypeVar("S", bound="Settings")
+
+
+class Settings(BaseModel):
+    """A frozen group of settings that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same settings with some fields changed, validated again."""
+        return type(self).model_validate({**self.model_dump(), **changes})
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML mapping, or say which line of which file is not one."""
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"there is no recipe at {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read as a recipe: {error}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        raise SettingsError(f"{path}{where}: not valid YAML ({problem})") from None
+    if not isinstance(value, dict):
+        raise SettingsError(f"{path} holds no settings; a recipe is a list of 'key: value' lines")
+    return value
+
+
+def write_yaml(settings: Settings) -> str:
+    """The settings as YAML text, in the order in which the fields are declared."""
+    return yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Put nested changes over a nested base; a change of `kind` starts that group afresh."""
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            other_kind = "kind" in value and value["kind"] != old.get("kind", value["kind"])
+            merged[key] = dict(value) if other_kind else merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def override(assignments: Iterable[str]) -> dict[str, Any]:
+    """Turn `a.b=value` strings into nested settings; values are read as YAML."""
+    changes: dict[str, Any] = {}
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        keys = path.strip().split(".")
+        if not equals or not all(keys):
+            raise SettingsError(f"--set {assignment!r} is not of the form KEY=VALUE, as in model.width=256")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            value = text
+        for key in reversed(keys):
+            value = {key: value}
+        changes = merge(changes, value)
+    return changes
+
+
+def build(kind: type[S], values: Mapping[str, Any], origin: str) -> S:
+    """Check values against the settings class; every problem is named by its dotted path."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        problems = [_explain(kind, problem) for problem in error.errors()]
+        raise SettingsError("\n".join(f"{origin}: {problem}" for problem in problems[:5])) from None
+
+
+def near(word: str, choices: Iterable[str]) -> str:
+    """A "did you mean" for a misspelt word, or the list of what there is."""
+    choices = sorted(choices)
+    close = difflib.get_close_matches(word, choices, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices)}"
+
+
+def _explain(kind: type[Settings], problem: Any) -> str:
+    location = [part for part in problem["loc"] if isinstance(part, str)]
+    group, path = _walk(kind, location)
+    name = ".".join(path)
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {name}; {near(path[-1], group)}"
+    if problem["type"] == "missing":
+        return f"{name} is missing"
+    reason = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return f"{name}: {reason}" if name else reason
+    return f"{name} = {problem['input']!r}: {reason[0].lower()}{reason[1:]}"
+
+
+def _walk(kind: type[Settings], location: list[str]) -> tuple[list[str], list[str]]:
+    """Field names at the place of a problem, and its path without pydantic's union tags."""
+    group = list(kind.model_fields)
+    path: list[str] = []
+    options: list[type[Settings]] = [kind]
+    for part in location:
+        if path and not options:
+            break  # a tag of pydantic's for one of several plain types
+        holders = [option for option in options if part in option.model_fields]
+        if not holders and any(part == _tag(option) for option in options):
+            options = [option for option in options if part == _tag(option)]
+            group = [name for option in options for name in option.model_fields]
+            continue
+        path.append(part)
+        if holders:
+            options = _settings_in(holders[0].model_fields[part].annotation)
+            group = (
+                [name for option in options for name in option.model_fields]
+                if part != location[-1]
+                else group
+            )
+    return group, path
+
+
+def _tag(option: type[Settings]) -> str | None:
+    field = option.model_fields.get("kind")
+    return get_args(field.annotation)[0] if field and get_args(field.annotation) else None
+
+
+def _settings_in(annotation: Any) -> list[type[Settings]]:
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _settings_in(part)]

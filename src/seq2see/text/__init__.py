@@ -1,0 +1,17 @@
+"""Strings to ids and back. Knows nothing of anything else."""
+
+from seq2see.text.codec import Codec
+from seq2see.text.special import BEGIN, END, PAD, UNKNOWN
+from seq2see.text.tokenizer import Kind, TextSettings, Tokenizer, TokenizerSettings
+
+__all__ = [
+    "BEGIN",
+    "END",
+    "PAD",
+    "UNKNOWN",
+    "Codec",
+    "Kind",
+    "TextSettings",
+    "Tokenizer",
+    "TokenizerSettings",
+]

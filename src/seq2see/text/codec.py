@@ -1,0 +1,88 @@
+"""The tokenizers of a run, together: what turns its pairs into ids and its outputs into text."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+from seq2see.text.special import END
+from seq2see.text.tokenizer import TextSettings, Tokenizer
+
+__all__ = ["Codec"]
+
+
+class Codec:
+    """Source, target and feature vocabularies; features stand before the source, with ids after its own."""
+
+    def __init__(self, source: Tokenizer, target: Tokenizer, features: Tokenizer | None = None) -> None:
+        self.source, self.target, self.features = source, target, features
+
+    @classmethod
+    def learn(
+        cls,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        features: Iterable[str] | None,
+        settings: TextSettings,
+    ) -> "Codec":
+        """Collect the vocabularies from texts."""
+        if settings.shared:
+            source = target = Tokenizer.learn(chain(sources, targets), settings.source)
+        else:
+            source = Tokenizer.learn(sources, settings.source)
+            target = Tokenizer.learn(targets, settings.target)
+        return cls(source, target, Tokenizer.learn_features(features) if features is not None else None)
+
+    @property
+    def shared(self) -> bool:
+        """Whether both sides use one vocabulary."""
+        return self.source is self.target
+
+    @property
+    def source_size(self) -> int:
+        """Ids on the source side, features included."""
+        return self.source.size + (self.features.size if self.features else 0)
+
+    @property
+    def target_size(self) -> int:
+        """Ids on the target side."""
+        return self.target.size
+
+    def encode_sources(self, texts: Sequence[str], features: Sequence[str] | None = None) -> list[list[int]]:
+        """Ids of sources, with their features first and the end symbol last."""
+        ids = [[*found, END] for found in self.source.encode_many(texts)]
+        if self.features is None:
+            return ids
+        shift = self.source.size
+        tags = self.features.encode_many(features or [""] * len(texts))
+        return [[shift + tag for tag in before] + after for before, after in zip(tags, ids, strict=True)]
+
+    def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
+        """Ids of targets, with the end symbol last."""
+        return [[*found, END] for found in self.target.encode_many(texts)]
+
+    def source_tokens(self, ids: Sequence[int]) -> list[str]:
+        """Source ids as a person would read them; features in square brackets."""
+        shift = self.source.size
+        return [
+            f"[{self.features.tokens([i - shift])[0]}]"
+            if self.features and i >= shift
+            else self.source.tokens([i])[0]
+            for i in ids
+        ]
+
+    def files(self) -> dict[str, str]:
+        """File name and JSON text of each tokenizer."""
+        named = {"shared": self.source} if self.shared else {"source": self.source, "target": self.target}
+        if self.features:
+            named["features"] = self.features
+        return {f"{name}.json": tokenizer.to_json() for name, tokenizer in named.items()}
+
+    @classmethod
+    def load(cls, folder: Path) -> "Codec":
+        """Read the tokenizers of a run directory."""
+        if (folder / "shared.json").exists():
+            source = target = Tokenizer.load(folder / "shared.json")
+        else:
+            source, target = Tokenizer.load(folder / "source.json"), Tokenizer.load(folder / "target.json")
+        tags = folder / "features.json"
+        return cls(source, target, Tokenizer.load(tags) if tags.exists() else None)

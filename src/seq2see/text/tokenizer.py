@@ -1,0 +1,213 @@
+"""Strings to ids and back, over the `tokenizers` library."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import tokenizers
+from pydantic import Field
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
+
+from seq2see.errors import RunError
+from seq2see.settings import Settings
+from seq2see.text.special import SPECIAL, UNKNOWN
+
+__all__ = ["Kind", "TextSettings", "Tokenizer", "TokenizerSettings"]
+
+Kind = Literal["characters", "symbols", "words", "bpe", "unigram"]
+
+# A word keeps the space before it, so that joining the tokens gives the text back.
+_WORD = r"\s?[\p{L}\p{M}\p{N}_]+|\s?[^\p{L}\p{M}\p{N}_\s]+|\s+"
+_FEATURE = r"[;,|\s]+"
+
+
+class TokenizerSettings(Settings):
+    """How one side of the pairs is cut into tokens."""
+
+    kind: Kind = "characters"
+    size: int = Field(default=8000, ge=16, le=1_000_000)
+    """The largest vocabulary; what is rarer becomes unknown (or is spelt in bytes by bpe and unigram)."""
+    least: int = Field(default=1, ge=1)
+    """How often a token must be seen to enter the vocabulary."""
+
+
+class TextSettings(Settings):
+    """Tokenisation of both sides."""
+
+    source: TokenizerSettings = TokenizerSettings()
+    target: TokenizerSettings = TokenizerSettings()
+    shared: bool = False
+    """One vocabulary, learnt from both sides with the settings of the source."""
+
+
+class Tokenizer:
+    """A vocabulary with its way of cutting texts; one JSON file holds it all."""
+
+    def __init__(self, inner: tokenizers.Tokenizer) -> None:
+        self._inner = inner
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
+        """Collect a vocabulary from texts."""
+        return cls(_train(*_KINDS[settings.kind](settings), texts))
+
+    @classmethod
+    def learn_features(cls, texts: Iterable[str]) -> "Tokenizer":
+        """Collect the features (such as morphological tags) of a column like `V;IND;PL`."""
+        return cls(_train(*_listed(TokenizerSettings(kind="symbols", size=1_000_000), _FEATURE), texts))
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        """Read a tokenizer that `save` wrote."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8")))
+        except OSError:
+            raise RunError(f"the tokenizer {path} is missing; the run directory is not complete") from None
+        except Exception as error:  # the library raises bare Exception for any malformed file
+            raise RunError(f"the tokenizer {path} is damaged: {error}") from None
+
+    def to_json(self) -> str:
+        """The whole tokenizer as JSON text."""
+        return str(self._inner.to_str(pretty=True))
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+        return int(self._inner.get_vocab_size())
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of one text, without special symbols."""
+        return list(self._inner.encode(text, add_special_tokens=False).ids)
+
+    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of many texts, on all cores."""
+        return [found.ids for found in self._inner.encode_batch_fast(texts, add_special_tokens=False)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids; special symbols leave no trace but the unknown one, shown as �."""
+        tokens = [self._inner.id_to_token(i) for i in ids if i == UNKNOWN or i >= len(SPECIAL)]
+        return str(
+            self._inner.decoder.decode(["�" if token == SPECIAL[UNKNOWN] else token for token in tokens])
+        )
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Each id as a person would read it: spaces visible, special symbols included."""
+        return [self._show(i) for i in ids]
+
+    def _show(self, i: int) -> str:
+        if i < len(SPECIAL):
+            return SPECIAL[i].replace(" ", "")
+        token = str(self._inner.id_to_token(i))
+        if isinstance(self._inner.pre_tokenizer, pre_tokenizers.ByteLevel):
+            token = decoders.ByteLevel().decode([token])
+        return str(token.replace(" ", "▁"))
+
+    def unknown(self, texts: Iterable[str]) -> Counter[str]:
+        """The pieces of texts that have no id, with their counts."""
+        missing: Counter[str] = Counter()
+        for text in texts:
+            found = self._inner.encode(text, add_special_tokens=False)
+            for i, (start, end) in zip(found.ids, found.offsets, strict=True):
+                if i == UNKNOWN:
+                    missing[text[start:end].strip() or text[start:end]] += 1
+        return missing
+
+
+def _train(
+    inner: tokenizers.Tokenizer, trainer: trainers.Trainer, texts: Iterable[str]
+) -> tokenizers.Tokenizer:
+    inner.train_from_iterator(texts, trainer)
+    # The trainer also lists the special symbols as "added tokens", which would be found inside texts.
+    parts = json.loads(inner.to_str()) | {"added_tokens": []}
+    if parts["model"]["type"] == "Unigram":
+        parts["model"]["vocab"] = _settled(parts["model"]["vocab"])
+    return tokenizers.Tokenizer.from_str(json.dumps(parts))
+
+
+def _settled(pieces: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """The pieces of a unigram model in a fixed order.
+
+    The library sums in an order that changes from run to run, and ranks bytes that it never saw at
+    random below all others: the last digits are dropped, and such bytes get one score.
+    """
+    special, rest = pieces[: len(SPECIAL)], pieces[len(SPECIAL) :]
+    least = min((score for token, score in rest if len(token) > 1), default=0.0)
+    floor = round(least, 4) - 1
+    settled = [(token, round(score, 6) if score >= least else floor) for token, score in rest]
+    return special + sorted(settled, key=lambda piece: (-piece[1], piece[0]))
+
+
+def _listed(settings: TokenizerSettings, separator: str) -> tuple[tokenizers.Tokenizer, trainers.Trainer]:
+    """Tokens written with separators between them, which are not kept."""
+    inner = tokenizers.Tokenizer(models.WordLevel(unk_token=SPECIAL[UNKNOWN]))
+    inner.pre_tokenizer = pre_tokenizers.Split(Regex(separator), "removed")
+    inner.decoder = decoders.WordPiece(prefix="\uffff", cleanup=False)  # joins with single spaces
+    return inner, _whole_tokens(settings)
+
+
+def _symbols(settings: TokenizerSettings) -> tuple[tokenizers.Tokenizer, trainers.Trainer]:
+    return _listed(settings, " +")
+
+
+def _characters(settings: TokenizerSettings) -> tuple[tokenizers.Tokenizer, trainers.Trainer]:
+    inner = tokenizers.Tokenizer(models.WordLevel(unk_token=SPECIAL[UNKNOWN]))
+    inner.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+    inner.decoder = decoders.Fuse()
+    return inner, _whole_tokens(settings)
+
+
+def _words(settings: TokenizerSettings) -> tuple[tokenizers.Tokenizer, trainers.Trainer]:
+    inner = tokenizers.Tokenizer(models.WordLevel(unk_token=SPECIAL[UNKNOWN]))
+    inner.normalizer = normalizers.Prepend(" ")
+    inner.pre_tokenizer = pre_tokenizers.Split(Regex(_WORD), "isolated")
+    inner.decoder = decoders.Sequence([decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    return inner, _whole_tokens(settings)
+
+
+def _whole_tokens(settings: TokenizerSettings) -> trainers.Trainer:
+    return trainers.WordLevelTrainer(
+        vocab_size=settings.size,
+        min_frequency=settings.least,
+        special_tokens=list(SPECIAL),
+        show_progress=False,
+    )
+
+
+def _in_bytes(model: models.Model) -> tokenizers.Tokenizer:
+    """Sub-words over bytes: any text comes back as it was, and nothing is unknown."""
+    inner = tokenizers.Tokenizer(model)
+    inner.normalizer = normalizers.Prepend(" ")
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    return inner
+
+
+def _bpe(settings: TokenizerSettings) -> tuple[tokenizers.Tokenizer, trainers.Trainer]:
+    return _in_bytes(models.BPE()), trainers.BpeTrainer(
+        vocab_size=settings.size,
+        min_frequency=max(2, settings.least),
+        special_tokens=list(SPECIAL),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+
+
+def _unigram(settings: TokenizerSettings) -> tuple[tokenizers.Tokenizer, trainers.Trainer]:
+    return _in_bytes(models.Unigram()), trainers.UnigramTrainer(
+        vocab_size=settings.size,
+        unk_token=SPECIAL[UNKNOWN],
+        special_tokens=list(SPECIAL),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+
+
+_KINDS = {
+    "characters": _characters,
+    "symbols": _symbols,
+    "words": _words,
+    "bpe": _bpe,
+    "unigram": _unigram,
+}

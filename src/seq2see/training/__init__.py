@@ -1,0 +1,18 @@
+"""Batches and a model to trained weights. Knows nothing of tokenisation."""
+
+from seq2see.training.checkpoint import Checkpoints, Progress
+from seq2see.training.report import Look, PlainReport, Report, Step
+from seq2see.training.settings import DIRECTION, TrainingSettings
+from seq2see.training.trainer import Trainer
+
+__all__ = [
+    "DIRECTION",
+    "Checkpoints",
+    "Look",
+    "PlainReport",
+    "Progress",
+    "Report",
+    "Step",
+    "Trainer",
+    "TrainingSettings",
+]

@@ -1,0 +1,61 @@
+"""The record of a training run: `metrics.jsonl` and TensorBoard events."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from seq2see.files import replace_text
+
+__all__ = ["Log", "read_log"]
+
+
+class Log:
+    """Appends records; what an interrupted run wrote past its saved state is dropped first."""
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self._path = folder / "metrics.jsonl"
+        self._folder = folder
+        self._step = step
+
+    def __enter__(self) -> Self:
+        from torch.utils.tensorboard import SummaryWriter
+
+        kept = [record for record in read_log(self._path) if record["step"] <= self._step]
+        replace_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
+        self._file = self._path.open("a", encoding="utf-8")
+        self._board = SummaryWriter(str(self._folder / "tensorboard"), purge_step=self._step + 1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._board.close()
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Keep one record, which names its step."""
+        self._file.write(json.dumps(record) + "\n")
+        if "loss" not in record:
+            self._file.flush()
+        for name, value in _numbers(record):
+            self._board.add_scalar(name, value, record["step"])
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The records of a metrics file; a line cut off by a kill is left out."""
+    if not path.exists():
+        return []
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            break
+    return records
+
+
+def _numbers(record: Mapping[str, Any]) -> list[tuple[str, float]]:
+    groups = {"train": {k: v for k, v in record.items() if k not in ("step", "steps", "best")}}
+    for name in ("dev", "average"):
+        if isinstance(record.get(name), Mapping):
+            groups = {name: record[name]}
+    return [(f"{group}/{name}", value) for group, values in groups.items() for name, value in values.items()]

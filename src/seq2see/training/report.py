@@ -1,0 +1,83 @@
+"""What training tells while it goes on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+__all__ = ["Look", "PlainReport", "Report", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One update of the weights."""
+
+    step: int
+    steps: int
+    epoch: int
+    loss: float
+    learning_rate: float
+    gradient_norm: float
+    tokens_per_second: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at the dev set."""
+
+    step: int
+    scores: dict[str, float]
+    metric: str
+    best: bool
+
+
+class Report(Protocol):
+    """Somebody who is told."""
+
+    def step(self, step: Step) -> None:
+        """After every update."""
+
+    def look(self, look: Look) -> None:
+        """After every look at the dev set."""
+
+    def note(self, text: str) -> None:
+        """Anything else worth a line."""
+
+
+class PlainReport:
+    """Lines of text, at most one every few seconds: for logs, pipes and notebooks."""
+
+    def __init__(self, write: Callable[[str], None], every: float = 10.0) -> None:
+        self._write = write
+        self._every = every
+        self._last = -every
+
+    def step(self, step: Step) -> None:
+        if step.seconds - self._last >= self._every:
+            self._last = step.seconds
+            left = step.seconds / max(1, step.step) * (step.steps - step.step)
+            self._write(
+                f"step {step.step}/{step.steps}  loss {step.loss:.3f}  "
+                f"{step.tokens_per_second:,.0f} tokens/s  about {_clock(left)} left"
+            )
+
+    def look(self, look: Look) -> None:
+        self._write(f"step {look.step}  dev {describe(look)}")
+
+    def note(self, text: str) -> None:
+        self._write(text)
+
+
+def describe(look: Look) -> str:
+    """The scores of a look in one line."""
+    scores = "  ".join(
+        f"{name} {value:.3f}" if name == "loss" else f"{name} {value:.1f}"
+        for name, value in look.scores.items()
+    )
+    return f"{scores}{'  (best so far)' if look.best else ''}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -1,0 +1,49 @@
+"""How a model is trained."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from seq2see.settings import Settings
+
+__all__ = ["DIRECTION", "Metric", "TrainingSettings"]
+
+Metric = Literal["loss", "exact", "ser", "bleu", "chrf", "ter"]
+DIRECTION = {"loss": -1, "exact": 1, "wer": -1, "ser": -1, "bleu": 1, "chrf": 1, "ter": -1}
+"""Whether more of a score is better (1) or less (-1)."""
+
+
+class TrainingSettings(Settings):
+    """Batches, optimiser, schedule, and when to look at the dev set."""
+
+    steps: int = Field(default=10_000, ge=1)
+    minutes: float | None = Field(default=None, gt=0)
+    """Stop after so many minutes of training, if the steps are not done by then."""
+    batch_tokens: int = Field(default=4096, ge=1)
+    """Tokens of the longer side in a batch, padding counted."""
+    batch_pairs: int | None = Field(default=None, ge=1)
+    accumulate: int = Field(default=1, ge=1)
+    """Batches whose gradients are added up for one step."""
+    optimizer: Literal["adam", "adamw"] = "adam"
+    learning_rate: float = Field(default=1e-3, gt=0)
+    beta1: float = Field(default=0.9, ge=0, lt=1)
+    beta2: float = Field(default=0.98, ge=0, lt=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+    schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
+    warmup: int = Field(default=1000, ge=0)
+    label_smoothing: float = Field(default=0.1, ge=0, lt=1)
+    clip: float | None = Field(default=1.0, gt=0)
+    """The largest norm of the gradient."""
+    evaluate_every: int = Field(default=500, ge=1)
+    metric: Metric = "loss"
+    """What is watched on the dev set, to keep the best weights and to stop early."""
+    dev_examples: int = Field(default=1000, ge=1)
+    """Dev sources that are decoded at each look; the loss is taken on all."""
+    patience: int | None = Field(default=None, ge=1)
+    """Looks at the dev set without a new best before training stops."""
+    average: int = Field(default=5, ge=0, le=100)
+    """The weights at the last so many looks are averaged at the end, and kept if they score better."""
+    save_every: int = Field(default=200, ge=1)
+    """Steps between saves of all that a resume needs."""
+    device: str = "auto"
+    precision: Literal["float32", "bfloat16"] = "float32"

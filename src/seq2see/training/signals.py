@@ -1,0 +1,31 @@
+"""Ctrl-C and SIGTERM, noticed between two steps."""
+
+import signal
+import threading
+from types import FrameType
+from typing import Any, Self
+
+__all__ = ["Interruption"]
+
+
+class Interruption:
+    """While entered, the first signal only sets `asked`; a second one interrupts at once."""
+
+    def __init__(self) -> None:
+        self.asked: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._notice)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _notice(self, number: int, frame: FrameType | None) -> None:
+        if self.asked is not None:
+            raise KeyboardInterrupt
+        self.asked = number

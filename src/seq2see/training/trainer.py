@@ -1,0 +1,203 @@
+"""The training loop. Knows a model, batches and a way to validate; nothing of text."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+import torch
+
+from seq2see.data import Batch, Batches
+from seq2see.errors import TrainingError
+from seq2see.layers.losses import cross_entropy
+from seq2see.models import Seq2Seq
+from seq2see.models.weights import load_weights, read_tensors, weights_of
+from seq2see.text import PAD
+from seq2see.training.checkpoint import Checkpoints, Progress
+from seq2see.training.log import Log
+from seq2see.training.report import Look, Report, Step
+from seq2see.training.schedule import learning_rate
+from seq2see.training.settings import DIRECTION, TrainingSettings
+from seq2see.training.signals import Interruption
+
+__all__ = ["Trainer"]
+
+Validate = Callable[[Seq2Seq], dict[str, float]]
+
+
+class Trainer:
+    """Trains a model on batches, looking at the dev set now and then, until the steps are done."""
+
+    def __init__(
+        self,
+        model: Seq2Seq,
+        batches: Batches,
+        validate: Validate,
+        settings: TrainingSettings,
+        checkpoints: Checkpoints,
+        report: Report,
+        data_name: str = "the data",
+    ) -> None:
+        self.model = model
+        self.batches = batches
+        self.validate = validate
+        self.settings = settings
+        self.checkpoints = checkpoints
+        self.report = report
+        self.data_name = data_name
+        self.device = next(model.parameters()).device
+        self.optimizer = _optimizer(model, settings)
+        self.progress = Progress()
+
+    def resume(self) -> None:
+        """Go on from the saved state."""
+        self.progress = self.checkpoints.restore(self.model, self.optimizer)
+        self.batches.restore(self.progress.data)
+        self.progress.finished = False
+
+    def run(self) -> Progress:
+        """Train to the end; an interruption saves the state and ends early with `finished` unset."""
+        if self.progress.step == 0:
+            self.checkpoints.save(self.model, self.optimizer, self.progress)
+        with Log(self.checkpoints.folder, self.progress.step) as log, Interruption() as interruption:
+            stream = iter(self.batches)
+            start = time.perf_counter() - self.progress.seconds
+            while not self._done():
+                record = self._step(stream)
+                self.progress.seconds = time.perf_counter() - start
+                log.write(asdict(record))
+                self.report.step(record)
+                due = self.progress.step % self.settings.evaluate_every == 0 or self._done()
+                if due:
+                    self._look(log)
+                    self.progress.seconds = time.perf_counter() - start
+                if due or interruption.asked or self.progress.step % self.settings.save_every == 0:
+                    self.checkpoints.save(self.model, self.optimizer, self.progress)
+                if interruption.asked:
+                    return self.progress
+            self._finish(log)
+        return self.progress
+
+    def _step(self, stream: Iterator[Batch]) -> Step:
+        """One update of the weights, from one or more batches."""
+        self.model.train()
+        began = time.perf_counter()
+        parts = [batch.to(self.device) for batch in islice(stream, self.settings.accumulate)]
+        tokens = sum(batch.tokens for batch in parts)
+        rate = learning_rate(self.progress.step + 1, self.settings)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad(set_to_none=True)
+        total = 0.0
+        for batch in parts:
+            with self._precision():
+                logits = self.model(batch.source, batch.inputs)
+                loss = cross_entropy(logits, batch.labels, PAD, self.settings.label_smoothing) / tokens
+            loss.backward()
+            total += loss.item()
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf).item()
+        if not (math.isfinite(total) and math.isfinite(norm)):
+            raise TrainingError(self._not_finite(parts, total, norm))
+        self.optimizer.step()
+        self.progress.step += 1
+        self.progress.tokens += tokens
+        self.progress.data = self.batches.state()
+        speed = tokens / (time.perf_counter() - began)
+        return Step(
+            self.progress.step,
+            self.settings.steps,
+            self.batches.epoch,
+            total,
+            rate,
+            norm,
+            speed,
+            self.progress.seconds,
+        )
+
+    def _look(self, log: Log) -> None:
+        """Score the dev set; keep the weights if they are the best so far, and for the average."""
+        progress, metric = self.progress, self.settings.metric
+        scores = self._scores()
+        best = self._is_best(scores)
+        if best:
+            progress.best, progress.best_step = scores, progress.step
+            progress.looks_without_best = 0
+            self.checkpoints.save_best(weights_of(self.model), {"step": progress.step, **scores})
+        else:
+            progress.looks_without_best += 1
+        if self.settings.average:
+            progress.averaged = [*progress.averaged, progress.step][-self.settings.average :]
+            self.checkpoints.keep_for_average(self.model, progress.step, progress.averaged)
+        log.write({"step": progress.step, "dev": scores, "best": best})
+        self.report.look(Look(progress.step, scores, metric, best))
+
+    def _finish(self, log: Log) -> None:
+        """Try the average of the last weights, keep it if it is better, and leave the best in the model."""
+        progress = self.progress
+        if len(progress.averaged) > 1:
+            last = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
+            average = self.checkpoints.average(progress.averaged)
+            load_weights(self.model, average, "the average")
+            scores = self._scores()
+            better = self._is_best(scores)
+            log.write({"step": progress.step, "average": scores, "best": better})
+            if better:
+                progress.best = scores
+                self.checkpoints.save_best(average, {"step": progress.step, "average": True, **scores})
+            load_weights(self.model, last, "the last weights")
+            looks = len(progress.averaged)
+            verdict = (
+                "better than any single one: kept" if better else "not better: the best single one is kept"
+            )
+            self.report.note(f"average of the last {looks} looks: {verdict}")
+        progress.finished = True
+        self.checkpoints.save(self.model, self.optimizer, progress)
+        load_weights(self.model, read_tensors(self.checkpoints.weights)[0], str(self.checkpoints.weights))
+
+    def _is_best(self, scores: dict[str, float]) -> bool:
+        """Whether scores beat the best so far; of equal ones, the lower loss decides."""
+
+        def rank(scores: dict[str, float]) -> tuple[float, float]:
+            return scores[self.settings.metric] * DIRECTION[self.settings.metric], -scores["loss"]
+
+        return self.progress.best is None or rank(scores) > rank(self.progress.best)
+
+    def _scores(self) -> dict[str, float]:
+        self.model.eval()
+        with torch.inference_mode(), self._precision():
+            return self.validate(self.model)
+
+    def _done(self) -> bool:
+        progress, settings = self.progress, self.settings
+        late = settings.minutes is not None and progress.seconds >= settings.minutes * 60
+        tired = settings.patience is not None and progress.looks_without_best >= settings.patience
+        return progress.step >= settings.steps or late or tired
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if self.settings.precision == "float32":
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=torch.bfloat16)
+
+    def _not_finite(self, parts: list[Batch], loss: float, norm: float) -> str:
+        lines = sorted(int(line) for batch in parts for line in batch.lines)
+        shown = ", ".join(map(str, lines[:12])) + (f" and {len(lines) - 12} more" if len(lines) > 12 else "")
+        what = f"the loss became {loss}" if not math.isfinite(loss) else f"the gradient's norm became {norm}"
+        return (
+            f"{what} at step {self.progress.step + 1}, on lines {shown} of {self.data_name}\n"
+            "look at those lines, or try a lower training.learning_rate or a longer training.warmup; "
+            "the weights before this step are kept"
+        )
+
+
+def _optimizer(model: Seq2Seq, settings: TrainingSettings) -> torch.optim.Optimizer:
+    kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
+    return kind(
+        model.parameters(),
+        lr=settings.learning_rate,
+        betas=(settings.beta1, settings.beta2),
+        weight_decay=settings.weight_decay,
+        fused=next(model.parameters()).device.type in ("cpu", "cuda"),
+    )

@@ -1,0 +1,273 @@
+"""From files to a trained run directory."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seq2see.card import card
+from seq2see.choices import choose
+from seq2see.corpus import Corpus, Files, open_files
+from seq2see.data import Batches, Pair
+from seq2see.data.lines import save_standard_input
+from seq2see.errors import DataError, RunError, SettingsError
+from seq2see.evaluation import Example, score_outputs
+from seq2see.files import replace_text
+from seq2see.layers.losses import cross_entropy
+from seq2see.models import Seq2Seq
+from seq2see.recipe import Recipe, compose, preset, read_recipe
+from seq2see.run import Model, Source, device_of, read_about
+from seq2see.settings import merge, override, read_yaml, write_yaml
+from seq2see.text import PAD, Codec
+from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer
+
+__all__ = ["Request", "Trained", "examples_of", "train"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks of training; what is left open is chosen by looking at the data."""
+
+    data: str
+    dev: str | None = None
+    out: str | None = None
+    preset: str | None = None
+    recipe: str | None = None
+    settings: Sequence[str] = ()
+    seed: int | None = None
+    max_steps: int | None = None
+    max_minutes: float | None = None
+    source: str | None = None
+    target: str | None = None
+    features: str | None = None
+    resume: bool = False
+
+    def folder(self) -> Path:
+        """Where the run goes: as asked, or a free name under `runs/` after the file."""
+        if self.out is not None:
+            return Path(self.out)
+        stem = Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
+        taken = [path for path in Path("runs").glob(f"{stem}*") if (path / "recipe.yaml").exists()]
+        if self.resume and taken:
+            return max(taken, key=lambda path: (path / "recipe.yaml").stat().st_mtime)
+        names = [stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))]
+        return next(Path("runs") / name for name in names if not (Path("runs") / name).exists())
+
+    def wishes(self, folder: Path) -> dict[str, Any]:
+        """All that was asked for by name, which stands over any preset or choice."""
+        columns = {"source": self.source, "target": self.target, "features": self.features}
+        named: dict[str, Any] = {
+            name: column_of(value) for name, value in columns.items() if value is not None
+        }
+        train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
+        named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
+        limits = {"steps": self.max_steps, "minutes": self.max_minutes}
+        training = {name: value for name, value in limits.items() if value is not None}
+        seed = {"seed": self.seed} if self.seed is not None else {}
+        return merge(override(self.settings), {"data": named, "training": training, **seed})
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A run after training, which may have been interrupted."""
+
+    folder: Path
+    model: Model
+    progress: Progress
+
+
+def train(
+    request: Request,
+    report: Report | None = None,
+    tell: Callable[[str], None] = print,
+) -> Trained:
+    """Train on a file of pairs, or go on with a run that was stopped."""
+    report = report or PlainReport(tell)
+    folder = request.folder()
+    resumable = (folder / "recipe.yaml").exists()
+    if resumable and not request.resume:
+        raise RunError(
+            f"{folder} already holds a run; go on with it by --resume, or name another place with --out"
+        )
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if request.resume and resumable:
+        recipe, corpus = _reopen(request, folder)
+    else:
+        if request.resume:
+            tell(f"nothing to resume in {folder}: starting")
+        recipe, corpus = _begin(request, folder, tell)
+    network = _network(recipe, corpus.codec)
+    model = Model(recipe, corpus.codec, network, corpus.about)
+    checkpoints = Checkpoints(folder)
+    trainer = Trainer(
+        network,
+        corpus.batches(recipe),
+        _validator(model, corpus),
+        recipe.training,
+        checkpoints,
+        report,
+        recipe.data.train,
+    )
+    if checkpoints.started and request.resume:
+        trainer.resume()
+        tell(f"going on from step {trainer.progress.step:,}")
+    progress = trainer.run()
+    with _writing(folder):
+        replace_text(folder / "card.md", card(model, progress))
+    network.eval()
+    return Trained(folder, model, progress)
+
+
+def examples_of(
+    model: Model, pairs: Sequence[Pair], most: int | None = None, **options: Any
+) -> list[Example]:
+    """Decode the sources of pairs, each once; its targets are the references."""
+    references: dict[Source, list[str]] = {}
+    for pair in pairs:
+        references.setdefault(Source(pair.source, pair.features), []).append(pair.target)
+    sources = list(references)
+    if most is not None:
+        sources = sources[:: -(-len(sources) // most)]
+    outputs = model.decode(sources, **options)
+    return [
+        Example(source.text, output[0].text, tuple(references[source]))
+        for source, output in zip(sources, outputs, strict=True)
+    ]
+
+
+def column_of(text: str) -> int | str:
+    """A column given on the command line: a number counted from 1, or a name."""
+    if not text.isdigit():
+        return text
+    if int(text) < 1:
+        raise SettingsError(f"column {text}: columns count from 1")
+    return int(text)
+
+
+def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
+    """Compose the recipe, learn the vocabularies, and lay the foundations of the run directory."""
+    wishes = request.wishes(folder)
+    given = read_yaml(Path(request.recipe)) if request.recipe is not None else {}
+    named = preset(request.preset) if request.preset is not None else {}
+    origin = request.recipe or "recipe"
+    # Wrong keys and values are refused before a large file is read.
+    asked = compose([named, given, wishes], origin)
+    if request.data == "-":
+        with _writing(folder):
+            save_standard_input(folder / "pairs.tsv")
+    files = open_files(asked.data, asked.seed)
+    choice = choose(files.found, request.preset)
+    recipe = compose([choice.values, named, given, wishes], origin)
+    for reason in choice.reasons:
+        tell(f"  {reason}")
+    corpus = _prepare(files, recipe, None, tell)
+    with _writing(folder):
+        (folder / "tokenizers").mkdir(exist_ok=True)
+        for name, text in corpus.codec.files().items():
+            replace_text(folder / "tokenizers" / name, text)
+        replace_text(folder / "data.json", json.dumps(corpus.about, ensure_ascii=False, indent=2) + "\n")
+        # The recipe comes last: with it, everything else is there.
+        replace_text(folder / "recipe.yaml", write_yaml(recipe))
+    return recipe, corpus
+
+
+def _reopen(request: Request, folder: Path) -> tuple[Recipe, Corpus]:
+    """The recipe and data of a run as they were; only how long it trains may change."""
+    old = read_recipe(folder / "recipe.yaml")
+    recipe = compose([old.model_dump(), request.wishes(folder)], "--resume")
+    free = {"steps", "minutes", "device"}
+    same_training = recipe.training.model_dump(exclude=free) == old.training.model_dump(exclude=free)
+    if not same_training or recipe.model_dump(exclude={"training"}) != old.model_dump(exclude={"training"}):
+        changed = _first_difference(old.model_dump(), recipe.model_dump())
+        raise SettingsError(
+            f"--resume goes on with the recipe of {folder}, and {changed} would change; "
+            "leave it out, or start a new run with another --out"
+        )
+    corpus = Corpus.prepare(open_files(recipe.data, recipe.seed), recipe, Codec.load(folder / "tokenizers"))
+    if corpus.about["fingerprint"] != read_about(folder)["fingerprint"]:
+        raise DataError(
+            f"{recipe.data.train} (or the dev file) is not what {folder} was trained on any more; "
+            "put the old file back, or start a new run with another --out"
+        )
+    if recipe != old:
+        with _writing(folder):
+            replace_text(folder / "recipe.yaml", write_yaml(recipe))
+    return recipe, corpus
+
+
+def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[str], None]) -> Corpus:
+    corpus = Corpus.prepare(files, recipe, codec)
+    about = corpus.about
+    tell(
+        f"{about['train_pairs']:,} pairs to train on, {about['dev_pairs']:,} to look at; "
+        f"vocabularies of {about['source_vocabulary']:,} and {about['target_vocabulary']:,}"
+    )
+    if about["too_long"]:
+        limit = recipe.data.max_length
+        tell(f"left out: {about['too_long']:,} pairs of more than data.max_length = {limit} tokens")
+    for side, pieces in about["unknown_in_dev"].items():
+        if pieces:
+            shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
+            tell(f"unknown {side} symbols in the dev set: {shown}")
+    if about["dev_sources_in_train"]:
+        tell(f"beware: {about['dev_sources_in_train']:,} dev sources also stand in the training file")
+    return corpus
+
+
+def _network(recipe: Recipe, codec: Codec) -> Seq2Seq:
+    device = device_of(recipe.training.device)
+    torch.manual_seed(recipe.seed)
+    return Seq2Seq(recipe.model, codec.source_size, codec.target_size).to(device)
+
+
+def _validator(model: Model, corpus: Corpus) -> Callable[[Seq2Seq], dict[str, float]]:
+    """A way to score the network on the dev set: the loss on all of it, outputs on a part."""
+    most = model.recipe.training.dev_examples
+    batches = corpus.dev_batches(model.recipe)
+
+    def validate(network: Seq2Seq) -> dict[str, float]:
+        examples = examples_of(model, corpus.dev_pairs, most, beam=1, nbest=1)
+        scores = score_outputs(examples, model.unit)
+        return {"loss": _loss(network, batches, model.device), **scores}
+
+    return validate
+
+
+def _loss(network: Seq2Seq, batches: Batches, device: torch.device) -> float:
+    """Cross-entropy for each target token, without smoothing."""
+    total, tokens = 0.0, 0
+    for batch in batches.in_order():
+        batch = batch.to(device)
+        total += cross_entropy(network(batch.source, batch.inputs), batch.labels, PAD).item()
+        tokens += batch.tokens
+    return total / tokens
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{folder} cannot be written: {error.strerror or error}; name another place with --out"
+        ) from None
+
+
+def _absolute(name: str) -> str:
+    if Path(name).exists() or "," not in name:
+        return str(Path(name).absolute())
+    return ",".join(str(Path(part).absolute()) for part in name.split(","))
+
+
+def _first_difference(old: dict[str, Any], new: dict[str, Any], path: str = "") -> str:
+    for key, value in new.items():
+        if value != old.get(key):
+            if isinstance(value, dict) and isinstance(old.get(key), dict):
+                return _first_difference(old[key], value, f"{path}{key}.")
+            return f"{path}{key} ({old.get(key)} -> {value})"
+    return "nothing"

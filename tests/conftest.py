@@ -1,0 +1,55 @@
+"""What many tests share: one core, a cache of their own, and small models with nothing at zero."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+from seq2see.models import ModelSettings, Seq2Seq
+
+torch.set_num_threads(1)
+hypothesis_settings.register_profile(
+    "house", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+hypothesis_settings.load_profile("house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep encoded corpora out of the user's cache folder."""
+    os.environ["SEQ2SEE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def make_model() -> Callable[..., Seq2Seq]:
+    """Builds a small model for evaluation, each one once."""
+    made: dict[str, Seq2Seq] = {}
+
+    def make(
+        positions: str = "rotary",
+        norm: str = "before",
+        join: bool = False,
+        seed: int = 0,
+        noise: float = 0.2,
+        sizes: tuple[int, int] = (11, 9),
+        **settings: Any,
+    ) -> Seq2Seq:
+        key = repr((positions, norm, join, seed, noise, sizes, settings))
+        if key not in made:
+            part = {"layers": 2, "heads": 2, "feedforward": 32}
+            part |= {"positions": positions, "norm": norm, "join_positions": join}
+            values = {"width": 16, "max_length": 16, "dropout": 0.1, "encoder": part, "decoder": part}
+            with torch.random.fork_rng():
+                torch.manual_seed(seed)
+                model = Seq2Seq(ModelSettings.model_validate(values | settings), *sizes).eval()
+                # Biases, gains and the padding's embedding get values too, so that each of them matters.
+                for parameter in model.parameters():
+                    parameter.data += torch.randn_like(parameter) * noise
+            made[key] = model
+        return made[key]
+
+    return make

@@ -1,0 +1,85 @@
+"""Models as their settings describe them."""
+
+import pytest
+import torch
+
+from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.recipe import compose, preset
+
+
+def linear(inputs: int, outputs: int) -> int:
+    """Weights and biases of a linear map."""
+    return inputs * outputs + outputs
+
+
+def test_transformer_base_has_the_published_sizes():
+    """D8: six and six layers, width 512, eight heads, feed-forward 2048, one embedding, counted by hand."""
+    recipe = compose([preset("transformer-base"), {"data": {"train": "pairs.tsv"}}], "test")
+    with torch.device("meta"):
+        model = Seq2Seq(recipe.model, 10, 10)
+    width, inner = 512, 2048
+    attention, feedforward = 4 * linear(width, width), linear(width, inner) + linear(inner, width)
+    norm = 2 * width
+    encoder = 6 * (attention + feedforward + 2 * norm)
+    decoder = 6 * (2 * attention + feedforward + 3 * norm)
+    assert sum(parameter.numel() for parameter in model.parameters()) == encoder + decoder + 10 * width
+    assert [len(model.encoder.blocks), len(model.decoder.blocks)] == [6, 6]
+    assert {block.attention.heads for block in [*model.encoder.blocks, *model.decoder.blocks]} == {8}
+    assert {block.attention_residual.place for block in model.encoder.blocks} == {"after"}
+    assert model.encoder.positions.kind == model.decoder.positions.kind == "sinusoidal"
+
+
+def test_parameter_counts_cover_everything_once(make_model):
+    """D8: the counts by part add up to all parameters, shared ones counted once."""
+    for settings in ({}, {"share_embeddings": True, "sizes": (9, 9)}, {"tie_output": False}):
+        model = make_model(**settings)
+        counts = model.parameter_counts()
+        assert sum(counts.values()) == sum(parameter.numel() for parameter in model.parameters())
+        assert ("decoder.embed" in counts) == ("share_embeddings" not in settings)
+        assert ("output.weight" in counts) == ("tie_output" in settings)
+
+
+def test_shared_embeddings_with_further_source_rows(make_model):
+    """D8: with shared embeddings the target's vocabulary is the first part of the source's."""
+    model = make_model(share_embeddings=True, sizes=(12, 9))
+    assert model.decoder.embed is model.encoder.embed
+    assert model(torch.tensor([[11, 4, 2]]), torch.tensor([[1, 8]])).shape == (1, 2, 9)
+
+
+def test_tied_output_is_the_embedding(make_model):
+    """D8: logits are products with the target embeddings."""
+    model = make_model()
+    hidden = torch.randn(2, 16)
+    torch.testing.assert_close(model.logits(hidden), hidden @ model.decoder.embed.weight.T)
+
+
+def test_padding_embeds_as_zero_and_stays_so():
+    """D3: the padding's embedding starts at zero and gets no gradient from being read."""
+    model = Seq2Seq(ModelSettings.model_validate({"width": 8, "tie_output": False}), 7, 7)
+    assert torch.all(model.encoder.embed.weight[0] == 0)
+    model(torch.tensor([[4, 0]]), torch.tensor([[1, 0]])).sum().backward()
+    assert torch.all(model.encoder.embed.weight.grad[0] == 0)
+    assert model.encoder.embed.weight.grad[4].abs().sum() > 0
+
+
+def test_decoder_past_a_learned_table(make_model):
+    """D4: stepping past a learned table is refused with the way out."""
+    model = make_model("learned", max_length=4)
+    with torch.inference_mode():
+        state = model.begin(model.encode(torch.tensor([[4, 2]])))
+        for _ in range(4):
+            _, state = model.step(torch.tensor([5]), state)
+        with pytest.raises(ValueError, match=r"position 5 is past the 4 places.*rotary"):
+            model.step(torch.tensor([5]), state)
+
+
+def test_dropout_acts_in_training_only(make_model):
+    """H: in training two passes differ, in use they do not."""
+    model = make_model(dropout=0.5, attention_dropout=0.5, seed=3)
+    source, inputs = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 4, 6]])
+    assert torch.equal(model(source, inputs), model(source, inputs))
+    model.train()
+    try:
+        assert not torch.allclose(model(source, inputs), model(source, inputs))
+    finally:
+        model.eval()
