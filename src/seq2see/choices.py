@@ -1,41 +1,55 @@
 """What to do with pairs that come without a recipe: a choice for every question, and its reason."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from statistics import fmean
 from typing import Any
 
 from seq2see.data.survey import Survey
-from seq2see.recipe import preset
+from seq2see.recipe import Recipe, preset
 from seq2see.settings import merge
 from seq2see.text import Kind
 
 __all__ = ["Choice", "choose", "kind_of"]
 
+VISITS = 5600
+"""Training visits VISITS * sqrt(pairs) pairs: 200 times through 800 of them, 17 times through 110,000."""
+
 
 @dataclass
 class Choice:
-    """Settings for some pairs, and a line for each that says why."""
+    """Settings for some pairs, each with a line that says why."""
 
-    values: dict[str, Any] = field(default_factory=dict)
-    reasons: list[str] = field(default_factory=list)
+    taken: list[tuple[dict[str, Any], str]] = field(default_factory=list)
 
-    def take(self, values: Mapping[str, Any], reason: str) -> None:
+    def take(self, values: dict[str, Any], reason: str) -> None:
         """Add settings with their reason."""
-        self.values = merge(self.values, values)
-        self.reasons.append(reason)
+        self.taken.append((values, reason))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All the chosen settings."""
+        return reduce(merge, (values for values, _ in self.taken), {})
+
+    def reasons(self, recipe: Recipe) -> list[str]:
+        """Why, for those choices that nothing in the recipe has overruled."""
+        final = recipe.model_dump()
+        return [reason for values, reason in self.taken if merge(final, values) == final]
 
 
-def choose(found: Survey, preset_name: str | None = None) -> Choice:
-    """Look at pairs and choose tokenisation, model, batches and schedule."""
+def choose(found: Survey, model: bool = True) -> Choice:
+    """Look at pairs and choose tokenisation, batches, schedule and, unless it is given, a model."""
     choice = Choice()
     sources = [pair.source for pair in found.sample]
     targets = [pair.target for pair in found.sample]
     kinds = kind_of(sources), kind_of(targets)
     _text(choice, found.count, kinds, sources, targets)
-    _model(choice, found.count, preset_name)
-    _schedule(choice, found, kinds)
+    if model:
+        name = "transformer-tiny" if found.count < 4000 else "transformer-small"
+        choice.take(preset(name), f"model: {name} ({found.count:,} pairs)")
+    _schedule(choice, found.count, kinds[1], _length(sources, kinds[0]) + _length(targets, kinds[1]))
     return choice
 
 
@@ -85,26 +99,32 @@ def _common_letters(sources: list[str], targets: list[str]) -> float:
     return common / max(1, left.total() + right.total())
 
 
-def _model(choice: Choice, count: int, preset_name: str | None) -> None:
-    if preset_name is not None:
-        choice.take(preset(preset_name), f"model: {preset_name} (as asked)")
-        return
-    name = "transformer-tiny" if count < 4000 else "transformer-small"
-    choice.take(preset(name), f"model: {name} ({count:,} pairs)")
+def _length(texts: list[str], kind: Kind) -> float:
+    """About how many tokens a text has."""
+    if kind == "characters":
+        return fmean(map(len, texts)) + 1
+    # Sub-words cut some words in two.
+    return fmean(len(text.split()) for text in texts) * (1.3 if kind == "bpe" else 1.0) + 1
 
 
-def _schedule(choice: Choice, found: Survey, kinds: tuple[Kind, Kind]) -> None:
-    steps = 4000
+def _schedule(choice: Choice, count: int, target: Kind, length: float) -> None:
+    """Small data is gone through often, large data seldom: visits grow with the root of the pairs."""
+    pairs = 64 if count < 3000 else 128 if count < 30_000 else 256
+    tokens = 8192
+    each = min(pairs, tokens / (length / 2))
+    steps = max(100, round(VISITS * count**0.5 / each))
     choice.take(
         {
             "training": {
-                "batch_tokens": 4096,
-                "batch_pairs": 256,
+                "batch_pairs": pairs,
+                "batch_tokens": tokens,
                 "schedule": "cosine",
+                "warmup": max(20, steps // 10),
                 "steps": steps,
-                "evaluate_every": 250,
-                "metric": "exact" if kinds[1] != "bpe" else "bleu",
+                "evaluate_every": max(10, steps // 20),
+                "save_every": max(10, steps // 20),
+                "metric": "bleu" if target == "bpe" else "exact",
             }
         },
-        f"{steps:,} steps",
+        f"{steps:,} steps of about {each:.0f} pairs ({steps * each / count:.0f} times through the data)",
     )

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from seq2see.data import BadLines, Batches, Encoded, Pair, PairFile
-from seq2see.data.encoded import cache_folder, encode, key_of
+from seq2see.data import BadLines, Pair, PairFile
+from seq2see.data.batches import Batches
+from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.settings import DataSettings
 from seq2see.data.survey import Split, Survey, split, survey
 from seq2see.errors import DataError

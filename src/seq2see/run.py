@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seq2see.data import Batch, pad
+from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings, search
 from seq2see.decoding import score as score_batch
 from seq2see.decoding.record import record

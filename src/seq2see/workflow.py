@@ -1,6 +1,7 @@
 """From files to a trained run directory."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ import torch
 from seq2see.card import card
 from seq2see.choices import choose
 from seq2see.corpus import Corpus, Files, open_files
-from seq2see.data import Batches, Pair
+from seq2see.data import Pair
+from seq2see.data.batches import Batches
 from seq2see.data.lines import save_standard_input
+from seq2see.data.pairs import columns_of
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Example, score_outputs
 from seq2see.files import replace_text
@@ -59,9 +62,10 @@ class Request:
 
     def wishes(self, folder: Path) -> dict[str, Any]:
         """All that was asked for by name, which stands over any preset or choice."""
-        columns = {"source": self.source, "target": self.target, "features": self.features}
+        asked = {"source": self.source, "target": self.target, "features": self.features}
+        columns = columns_of(source=self.source, target=self.target, features=self.features)
         named: dict[str, Any] = {
-            name: column_of(value) for name, value in columns.items() if value is not None
+            name: getattr(columns, name) for name, text in asked.items() if text is not None
         }
         train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
         named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
@@ -140,15 +144,6 @@ def examples_of(
     ]
 
 
-def column_of(text: str) -> int | str:
-    """A column given on the command line: a number counted from 1, or a name."""
-    if not text.isdigit():
-        return text
-    if int(text) < 1:
-        raise SettingsError(f"column {text}: columns count from 1")
-    return int(text)
-
-
 def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
     """Compose the recipe, learn the vocabularies, and lay the foundations of the run directory."""
     wishes = request.wishes(folder)
@@ -161,10 +156,10 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
         with _writing(folder):
             save_standard_input(folder / "pairs.tsv")
     files = open_files(asked.data, asked.seed)
-    choice = choose(files.found, request.preset)
+    choice = choose(files.found, model=request.preset is None and "model" not in given)
     recipe = compose([choice.values, named, given, wishes], origin)
-    for reason in choice.reasons:
-        tell(f"  {reason}")
+    for reason in choice.reasons(recipe):
+        tell(reason)
     corpus = _prepare(files, recipe, None, tell)
     with _writing(folder):
         (folder / "tokenizers").mkdir(exist_ok=True)
@@ -201,8 +196,20 @@ def _reopen(request: Request, folder: Path) -> tuple[Recipe, Corpus]:
 
 
 def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[str], None]) -> Corpus:
-    corpus = Corpus.prepare(files, recipe, codec)
+    began = last = time.perf_counter()
+
+    def progress(pairs: int) -> None:
+        nonlocal last
+        if time.perf_counter() - last > 10:
+            last = time.perf_counter()
+            tell(f"encoded {pairs:,} of {files.found.count:,} pairs")
+
+    corpus = Corpus.prepare(files, recipe, codec, progress)
     about = corpus.about
+    seconds = time.perf_counter() - began
+    if seconds > 5:
+        speed = files.found.count / seconds
+        tell(f"vocabularies learnt and pairs encoded in {seconds:.0f} s ({speed:,.0f} pairs/s)")
     tell(
         f"{about['train_pairs']:,} pairs to train on, {about['dev_pairs']:,} to look at; "
         f"vocabularies of {about['source_vocabulary']:,} and {about['target_vocabulary']:,}"
@@ -215,7 +222,9 @@ def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
     if about["dev_sources_in_train"]:
-        tell(f"beware: {about['dev_sources_in_train']:,} dev sources also stand in the training file")
+        tell(
+            f"beware: at least {about['dev_sources_in_train']:,} dev sources also stand in the training file"
+        )
     return corpus
 
 

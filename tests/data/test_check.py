@@ -152,8 +152,8 @@ def test_a_transcription_far_too_long(tmp_path: Path) -> None:
 
 def test_a_misaligned_line_of_a_translation(tmp_path: Path) -> None:
     text = "the young dogs are running over green grass near some children today"
-    sentences = [f"{text[2 * (number % 9) :]} {number}" for number in range(300)]
-    pairs = [(text, text.replace("e", "ie").upper()) for text in sentences]
+    sentences = [text.replace("green", "very " * (number % 9) + str(number)) for number in range(300)]
+    pairs = [(sentence, sentence.replace("over", "ueber das").upper()) for sentence in sentences]
     pairs[40], pairs[250] = (sentences[40], "JA ."), ("yes .", pairs[250][1])
     found = check_pairs(tmp_path, pairs)
     assert found.counts == {"length ratio": 2}
@@ -165,6 +165,8 @@ def test_tags_are_measured_against_words(tmp_path: Path) -> None:
     pairs[30] = ("https://example.org/" + "long/" * 20, "")
     tagged = [(source, " ".join("PROPN" for _ in source.split())) for source, _ in pairs]
     assert check_pairs(tmp_path, tagged).counts == {}
+    tagged[7] = (tagged[7][0], "PROPN")
+    assert lines(check_pairs(tmp_path, tagged), "length ratio") == [8]
 
 
 def test_surrounding_space(tmp_path: Path) -> None:

@@ -13,12 +13,7 @@ def test_cross_entropy_by_hand():
     logits = torch.tensor([[[1.0, 2.0, 0.0], [0.5, 0.0, 0.0]], [[0.0, 0.0, 3.0], [9.0, 1.0, 2.0]]])
     labels = torch.tensor([[1, 2], [2, 0]])
     expected = (
-        math.log(math.e + math.e**2 + 1)
-        - 2
-        + math.log(math.e**0.5 + 2)
-        - 0
-        + math.log(2 + math.e**3)
-        - 3
+        math.log(math.e + math.e**2 + 1) - 2 + math.log(math.e**0.5 + 2) - 0 + math.log(2 + math.e**3) - 3
     )
     assert cross_entropy(logits, labels, padding=0).item() == pytest.approx(expected, rel=1e-5)
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.text import BEGIN, END, PAD
@@ -27,6 +27,7 @@ targets = st.lists(st.integers(4, 8), min_size=0, max_size=7).map(lambda ids: [B
 
 
 @every_model
+@settings(max_examples=8)
 @given(data=st.data())
 def test_the_future_never_changes_the_past(make_model, positions, join, norm, data):
     """D3: logits up to a position do not depend on any later token."""
@@ -49,6 +50,7 @@ def test_the_past_does_change_the_future(make_model, positions, join, norm):
 
 
 @every_model
+@settings(max_examples=8)
 @given(data=st.data())
 def test_padding_never_changes_a_result(make_model, positions, join, norm, data):
     """D3, A1: padding on either side leaves the logits, the states and the summary as they were."""
@@ -65,6 +67,7 @@ def test_padding_never_changes_a_result(make_model, positions, join, norm, data)
 
 
 @every_model
+@settings(max_examples=8)
 @given(data=st.data())
 def test_the_order_of_the_batch_is_irrelevant(make_model, positions, join, norm, data):
     """D3: each sentence gets the same logits wherever it stands, and whoever stands beside it."""
@@ -88,6 +91,7 @@ def test_the_order_of_the_batch_is_irrelevant(make_model, positions, join, norm,
 
 
 @pytest.mark.parametrize("norm", ["before", "after"])
+@settings(max_examples=8)
 @given(data=st.data())
 def test_without_positions_the_encoder_is_permutation_equivariant(make_model, norm, data):
     """D11: permuted tokens have permuted states, and the decoder cannot tell."""

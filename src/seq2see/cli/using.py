@@ -12,11 +12,12 @@ from rich.progress import track
 
 from seq2see import evaluation
 from seq2see.cli.console import answer, errors, results, table
-from seq2see.data import Columns, Pair, PairFile, Problem
+from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.lines import read_lines, save_standard_input
+from seq2see.data.pairs import columns_of
 from seq2see.errors import DataError
 from seq2see.run import Model, Output, Source, load
-from seq2see.workflow import column_of, examples_of
+from seq2see.workflow import examples_of
 
 __all__ = ["compare", "decode", "evaluate", "score"]
 
@@ -33,10 +34,10 @@ def decode(
 ) -> None:
     """Write an output line for each input line, as soon as it is there."""
     model = load(run, device)
-    columns = _columns(model, source, None, features)
+    columns = columns_of(model.recipe.data, source=source, features=features)
     reader = PairFile(file, columns, needs_target=False)
     talking = file == "-" and sys.stdin.isatty()
-    longest = 4 * model.about["longest_source"]
+    longest = 10 * model.about["longest_source"]
 
     def sources() -> Iterator[Source]:
         lines = (
@@ -49,10 +50,10 @@ def decode(
                 if item.fatal:
                     raise DataError(f"{reader.name}, line {item.line}: {item.kind} ({item.detail})")
                 continue
-            if len(item.source) > max(200, 4 * longest):
+            if len(item.source) > longest and len(model.codec.source.encode(item.source)) > longest:
                 errors.print(
                     f"line {item.line} has {len(item.source):,} characters, far more than any in training; "
-                    "do not expect much of its output",
+                    "expect little of its output",
                     highlight=False,
                 )
             yield Source(item.source, item.features)
@@ -116,28 +117,13 @@ def evaluate(
     if as_json:
         answer({**scores, "sources": len(examples), "worst": [asdict(example) for example in bad]})
         return
-    rows = [(name, value, MEANINGS[name, model.unit == "words"]) for name, value in scores.items()]
+    rows = [(name, value, _meaning(name, model.unit)) for name, value in scores.items()]
     results.print(
         table(f"{len(examples):,} sources of {file}", ("score", "percent", "meaning"), rows, "percent")
     )
     if bad:
         shown = [(e.source, e.output, " | ".join(e.references)) for e in bad]
         results.print(table("worst outputs", ("source", "output", "should be"), shown))
-
-
-MEANINGS = {
-    ("exact", False): "outputs that equal a reference",
-    ("exact", True): "outputs that equal a reference",
-    ("wer", False): "outputs that do not (word error rate of whole outputs)",
-    ("wer", True): "edits per reference word",
-    ("ser", False): "edits per reference symbol",
-    ("bleu", False): "n-grams in common (sacrebleu)",
-    ("bleu", True): "n-grams in common (sacrebleu)",
-    ("chrf", False): "letter n-grams in common (sacrebleu)",
-    ("chrf", True): "letter n-grams in common (sacrebleu)",
-    ("ter", False): "edits with shifts per word (sacrebleu)",
-    ("ter", True): "edits with shifts per word (sacrebleu)",
-}
 
 
 def compare(
@@ -183,17 +169,22 @@ def compare(
     results.print("p: paired bootstrap, 1,000 draws; below 0.05 counts as significant", style="dim")
 
 
-def _columns(model: Model, source: str | None, target: str | None, features: str | None) -> Columns:
-    """The columns of the run's recipe, unless others are named."""
-    asked = {"source": source, "target": target, "features": features}
-    own = {name: getattr(model.recipe.data, name) for name in asked}
-    return Columns(**own | {name: column_of(value) for name, value in asked.items() if value is not None})
+def _meaning(metric: str, unit: evaluation.Unit) -> str:
+    whole = "outputs that equal no reference (word error rate of whole outputs)"
+    return {
+        "exact": "outputs that equal a reference",
+        "wer": "edits per reference word" if unit == "words" else whole,
+        "ser": "edits per reference symbol",
+        "bleu": "n-grams in common (sacrebleu)",
+        "chrf": "letter n-grams in common (sacrebleu)",
+        "ter": "edits with shifts per word (sacrebleu)",
+    }[metric]
 
 
 def _pairs(
     model: Model, file: str, source: str | None, target: str | None, features: str | None
 ) -> list[Pair]:
-    columns = _columns(model, source, target, features)
+    columns = columns_of(model.recipe.data, source=source, target=target, features=features)
     if file != "-":
         return _usable(PairFile(file, columns))
     with tempfile.NamedTemporaryFile(suffix=".tsv") as kept:

@@ -29,8 +29,8 @@ _LEAST_PAIRS = 20
 """Fewer pairs do not tell what length is usual."""
 _LEAST_FACTOR = 3.0
 _DEVIATIONS = 6.0
-_LEAST_DIFFERENCE = 10
-"""A pair is out of proportion beyond a factor, beyond the corpus's own spread, and by this many units."""
+_LEAST_DIFFERENCE = {"characters": 10, "symbols": 10, "words": 4}
+"""A pair is out of proportion beyond a factor, beyond the corpus's own spread, and by so many units."""
 _RARE = 0.05
 
 _SPACE = ord(" ")
@@ -364,11 +364,12 @@ class _Contents:
         """Pairs whose lengths are far out of proportion: often two lines that do not belong together."""
         # Tags come one for each word, however long the words are.
         tagged = source.mean_words >= 2 and np.mean(self.source.word_counts == self.target.word_counts) > 0.9
-        by_words = source.listed or tagged, target.listed or tagged
-        units = ["symbols" if words else "characters" for words in by_words]
+        units = [
+            "words" if tagged else "symbols" if side.listed else "characters" for side in (source, target)
+        ]
         left, right = (
-            side.word_counts if words else side.lengths
-            for side, words in zip((self.source, self.target), by_words, strict=True)
+            part.lengths if unit == "characters" else part.word_counts
+            for part, unit in zip((self.source, self.target), units, strict=True)
         )
         ratios = np.log(right, dtype=np.float32) - np.log(left, dtype=np.float32)
         usual = float(np.median(ratios))
@@ -376,7 +377,7 @@ class _Contents:
         # 1.4826 makes the median deviation of a normal distribution its standard deviation.
         limit = max(log(_LEAST_FACTOR), _DEVIATIONS * 1.4826 * float(np.median(apart)))
         odd = np.flatnonzero(apart > limit)
-        odd = odd[np.abs(right[odd] - left[odd] * exp(usual)) >= _LEAST_DIFFERENCE]
+        odd = odd[np.abs(right[odd] - left[odd] * exp(usual)) >= _LEAST_DIFFERENCE[units[1]]]
 
         def detail(i: int) -> str:
             ours, theirs = left[odd[i]], right[odd[i]]

@@ -1,5 +1,6 @@
 """Raw lines of a file, a gzip file or standard input, in bounded memory."""
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -38,8 +39,9 @@ def read_lines(stream: BinaryIO, name: str, *, at_once: bool = False) -> Iterato
 
     With `at_once`, what has arrived on a pipe is given out without waiting for more.
     """
-    rest = b""
+    rest, mark = b"", codecs.BOM_UTF8
     while block := _read(stream, name, at_once):
+        block, mark = block.removeprefix(mark), b""
         *whole, tail = block.split(b"\n")
         if whole:
             yield rest + whole[0]

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 from pydantic import field_validator
 
 from seq2see.data.lines import LONGEST_LINE, fingerprint, open_bytes, read_lines
-from seq2see.errors import DataError
+from seq2see.errors import DataError, SettingsError
 from seq2see.settings import Settings, near
 
-__all__ = ["BadLines", "Columns", "Pair", "PairFile", "Problem"]
+__all__ = ["BadLines", "Columns", "Pair", "PairFile", "Problem", "columns_of"]
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -37,6 +37,21 @@ class Columns(Settings):
         if isinstance(column, int) and column < 1:
             raise ValueError(f"there is no column {column}; columns are counted from 1")
         return column
+
+
+def columns_of(base: Columns | None = None, **named: str | None) -> Columns:
+    """Columns given as text, `3` or `lemma`, over those of a base."""
+    own = base or Columns()
+    values = {name: getattr(own, name) for name in Columns.model_fields}
+    return Columns(**values | {name: _column(text) for name, text in named.items() if text is not None})
+
+
+def _column(text: str) -> int | str:
+    if not text.isdigit():
+        return text
+    if int(text) < 1:
+        raise SettingsError(f"column {text}: columns count from 1")
+    return int(text)
 
 
 class Pair(NamedTuple):
@@ -148,6 +163,9 @@ class PairFile:
         picked = pick(text)
         if isinstance(picked, str):
             yield Problem(number, "missing column", picked)
+            return
+        if self._json and "\x00" in "".join(picked):  # escaped, so not to be seen in the line itself
+            yield Problem(number, "NUL byte", "\\u0000 in a value")
             return
         source, target, features = picked
         if self._needs_target and not (source.strip() and target.strip()):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from seq2see.data import Batch
+from seq2see.data.batches import Batch
 from seq2see.models import Seq2Seq
 from seq2see.text import PAD
 

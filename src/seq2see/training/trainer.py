@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from seq2see.data import Batch, Batches
+from seq2see.data.batches import Batch, Batches
 from seq2see.errors import TrainingError
 from seq2see.layers.losses import cross_entropy
 from seq2see.models import Seq2Seq

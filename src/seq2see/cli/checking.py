@@ -1,0 +1,72 @@
+"""The verb `check`."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+
+from rich.markup import escape
+
+from seq2see.cli.console import answer, results, table
+from seq2see.data.check import FileCheck
+from seq2see.data.check import check as run_check
+from seq2see.data.pairs import columns_of
+
+__all__ = ["check"]
+
+
+def check(
+    files: Sequence[str],
+    source: str | None,
+    target: str | None,
+    features: str | None,
+    show: int,
+    as_json: bool,
+) -> None:
+    """Print problems and a summary for each file; exit code 1 if training would refuse a line."""
+    found = run_check(files, columns_of(source=source, target=target, features=features))
+    if as_json:
+        answer({"files": [{**asdict(one), "unusable": one.unusable} for one in found]})
+    else:
+        for one in found:
+            _print(one, show)
+    sys.exit(1 if any(one.unusable for one in found) else 0)
+
+
+def _print(one: FileCheck, show: int) -> None:
+    results.print(
+        f"[bold]{escape(one.name)}[/]: {one.lines:,} lines, {one.pairs:,} usable pairs", soft_wrap=True
+    )
+    kinds = groupby(
+        sorted(one.problems, key=lambda item: (not item.fatal, item.kind)), key=lambda item: item.kind
+    )
+    for kind, items in kinds:
+        listed = list(items)
+        style = "bold red" if listed[0].fatal else "yellow"
+        results.print(f"  [{style}]{escape(kind)}[/]: {one.counts[kind]:,}", soft_wrap=True)
+        for item in listed[:show]:
+            results.print(f"    line {item.line}: {escape(item.detail)}", highlight=False, soft_wrap=True)
+    sides = {"source": one.source, "target": one.target, "features": one.features}
+    rows = [
+        (name, s.mean, s.longest, s.mean_words, s.longest_words, s.symbols, " ".join(map(_rare, s.rarest)))
+        for name, s in sides.items()
+        if s is not None
+    ]
+    columns = ("side", "mean", "longest", "words", "most words", "letters", "rarest letters (count)")
+    results.print(table("", columns, rows, "mean longest words most words letters"))
+    for side, cover in one.coverage.items():
+        unseen = ", ".join(f"{escape(repr(piece))} x{count:,}" for piece, count in cover.unseen)
+        results.print(
+            f"  {side}: {cover.share:.2%} of the letters stand in the training file{unseen and '; not: '}{unseen}",
+            highlight=False,
+            soft_wrap=True,
+        )
+    bad = f"[red]{one.unusable:,} lines cannot be used"
+    verdict = bad if one.unusable else "[green]every line can be used or skipped"
+    results.print(f"  {verdict}\n", highlight=False)
+
+
+def _rare(piece: tuple[str, int]) -> str:
+    letter, count = piece
+    shown = letter if letter.isprintable() and not letter.isspace() else f"U+{ord(letter):04X}"
+    return f"{shown}({count})"

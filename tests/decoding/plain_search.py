@@ -1,0 +1,77 @@
+"""Slow, plain searches that the fast one must agree with."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import torch
+
+from seq2see.data import Batch, pad
+from seq2see.decoding import DecodingSettings, Hypothesis, score, search
+from seq2see.models import Seq2Seq
+from seq2see.text import BEGIN, END
+
+FIRST = 4
+"""The first id that is not a special symbol."""
+Output = tuple[int, ...]
+
+
+def decode(
+    model: Seq2Seq,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    prefixes: Sequence[Sequence[int]] | None = None,
+    keys: Sequence[int] | None = None,
+    **options,
+) -> list[list[Hypothesis]]:
+    """Encode ids and search."""
+    with torch.inference_mode():
+        memory = model.encode(pad([list(ids) for ids in sources]))
+    return search(model, memory, limits, DecodingSettings(**options), prefixes, keys)
+
+
+def log_probabilities(model: Seq2Seq, source: Sequence[int], outputs: Sequence[Output]) -> list[float]:
+    """What `score` says of outputs of one source, the end symbol added."""
+    batch = Batch(
+        pad([list(source)] * len(outputs)),
+        pad([[*ids, END] for ids in outputs], before=BEGIN),
+        np.arange(len(outputs)),
+    )
+    return score(model, batch).tolist()
+
+
+def all_outputs(model: Seq2Seq, limit: int) -> list[Output]:
+    """Every output that fits the limit, the end symbol counted."""
+    ids = range(FIRST, model.target_size)
+    return [output for length in range(limit) for output in product(ids, repeat=length)]
+
+
+@torch.inference_mode()
+def next_steps(model: Seq2Seq, source: Sequence[int], rows: Sequence[Output]) -> list[dict[int, float]]:
+    """Log-probabilities of what may come next after outputs of one length, from one uncached pass."""
+    inputs = torch.tensor([[BEGIN, *written] for written in rows])
+    logits = model(torch.tensor([list(source)] * len(rows)), inputs)[:, -1]
+    allowed = (END, *range(FIRST, model.target_size))
+    return [{token: found[token] for token in allowed} for found in logits.log_softmax(-1).tolist()]
+
+
+def beam_search(
+    model: Seq2Seq, source: Sequence[int], limit: int, beam: int, penalty: float
+) -> list[tuple[float, Output]]:
+    """Beam search that never stops before the limit: (score, output), best first."""
+    rows: list[tuple[float, Output]] = [(0.0, ())]
+    finished = []
+    for length in range(1, limit + 1):
+        found = next_steps(model, source, [written for _, written in rows])
+        candidates = [
+            (total + step, written, token)
+            for (total, written), steps in zip(rows, found, strict=True)
+            for token, step in steps.items()
+            if token == END or length < limit
+        ]
+        best = sorted(candidates, reverse=True)[:beam]
+        finished += [(total / length**penalty, written) for total, written, token in best if token == END]
+        rows = [(total, (*written, token)) for total, written, token in best if token != END]
+        if not rows:
+            break
+    return sorted(finished, reverse=True)
