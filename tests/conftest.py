@@ -12,6 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from seq2see.models import ModelSettings, Seq2Seq
 
 torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"  # for commands that tests start
 hypothesis_settings.register_profile(
     "house", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )

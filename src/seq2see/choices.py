@@ -1,7 +1,7 @@
 """What to do with pairs that come without a recipe: a choice for every question, and its reason."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from statistics import fmean
@@ -34,13 +34,13 @@ class Choice:
         return reduce(merge, (values for values, _ in self.taken), {})
 
     def reasons(self, recipe: Recipe) -> list[str]:
-        """Why, for those choices that nothing in the recipe has overruled."""
-        final = recipe.model_dump()
-        return [reason for values, reason in self.taken if merge(final, values) == final]
+        """Why, for those choices that the recipe has not overruled altogether."""
+        final = _leaves(recipe.model_dump())
+        return [reason for values, reason in self.taken if _leaves(values) & final]
 
 
-def choose(found: Survey, model: bool = True) -> Choice:
-    """Look at pairs and choose tokenisation, batches, schedule and, unless it is given, a model."""
+def choose(found: Survey, model: bool = True, steps: int | None = None) -> Choice:
+    """Look at pairs and choose tokenisation, batches, schedule and, unless one is given, model and steps."""
     choice = Choice()
     sources = [pair.source for pair in found.sample]
     targets = [pair.target for pair in found.sample]
@@ -49,7 +49,8 @@ def choose(found: Survey, model: bool = True) -> Choice:
     if model:
         name = "transformer-tiny" if found.count < 4000 else "transformer-small"
         choice.take(preset(name), f"model: {name} ({found.count:,} pairs)")
-    _schedule(choice, found.count, kinds[1], _length(sources, kinds[0]) + _length(targets, kinds[1]))
+    _batches(choice, found.count, max(_length(sources, kinds[0]), _length(targets, kinds[1])))
+    _schedule(choice, found.count, kinds[1], steps)
     return choice
 
 
@@ -107,24 +108,35 @@ def _length(texts: list[str], kind: Kind) -> float:
     return fmean(len(text.split()) for text in texts) * (1.3 if kind == "bpe" else 1.0) + 1
 
 
-def _schedule(choice: Choice, count: int, target: Kind, length: float) -> None:
-    """Small data is gone through often, large data seldom: visits grow with the root of the pairs."""
+def _batches(choice: Choice, count: int, length: float) -> None:
     pairs = 64 if count < 3000 else 128 if count < 30_000 else 256
     tokens = 8192
-    each = min(pairs, tokens / (length / 2))
-    steps = max(100, round(VISITS * count**0.5 / each))
+    each = min(pairs, tokens / length)
     choice.take(
-        {
-            "training": {
-                "batch_pairs": pairs,
-                "batch_tokens": tokens,
-                "schedule": "cosine",
-                "warmup": max(20, steps // 10),
-                "steps": steps,
-                "evaluate_every": max(10, steps // 20),
-                "save_every": max(10, steps // 20),
-                "metric": "bleu" if target == "bpe" else "exact",
-            }
-        },
-        f"{steps:,} steps of about {each:.0f} pairs ({steps * each / count:.0f} times through the data)",
+        {"training": {"batch_pairs": pairs, "batch_tokens": tokens}}, f"batches of about {each:.0f} pairs"
     )
+
+
+def _schedule(choice: Choice, count: int, target: Kind, asked: int | None) -> None:
+    """Small data is gone through often, large data seldom: visits grow with the root of the pairs."""
+    batch = choice.values["training"]["batch_pairs"]
+    steps = asked or max(100, round(VISITS * count**0.5 / batch))
+    if asked is None:
+        times = steps * batch / count
+        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the data)")
+    metric = "bleu" if target == "bpe" else "exact"
+    every = max(10, steps // 20)
+    looks = {"evaluate_every": every, "save_every": every, "metric": metric}
+    choice.take(
+        {"training": {"schedule": "cosine", "warmup": steps // 10, **looks}},
+        f"a look at the dev set every {every:,} steps; the weights of the best {metric} are kept",
+    )
+
+
+def _leaves(values: Mapping[str, Any], path: str = "") -> set[tuple[str, str]]:
+    """Every setting with its path, comparable."""
+    found: set[tuple[str, str]] = set()
+    for key, value in values.items():
+        name = f"{path}.{key}"
+        found |= _leaves(value, name) if isinstance(value, Mapping) else {(name, repr(value))}
+    return found

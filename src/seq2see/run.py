@@ -21,6 +21,7 @@ from seq2see.evaluation import Unit
 from seq2see.models import Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import Recipe, read_recipe
+from seq2see.settings import build
 from seq2see.text import BEGIN, END, Codec
 
 __all__ = ["Attention", "Model", "Output", "Source", "device_of", "load"]
@@ -123,10 +124,7 @@ class Model:
         chosen = {name: value for name, value in options.items() if value is not None}
         if "nbest" in chosen and "beam" not in chosen:
             chosen["beam"] = max(self.recipe.decoding.beam, chosen["nbest"])
-        try:
-            return self.recipe.decoding.replace(**chosen)
-        except ValueError as error:
-            raise SettingsError(_first_reason(error)) from None
+        return build(DecodingSettings, {**self.recipe.decoding.model_dump(), **chosen}, "decoding")
 
     def score(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[float]:
         """Log-probabilities of (source, target) or (source, target, features), in order."""
@@ -245,8 +243,3 @@ def _by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         count = max(1, budget // max(1, lengths[order[start]]))
         yield order[start : start + count]
         start += count
-
-
-def _first_reason(error: ValueError) -> str:
-    reasons: list[Any] = getattr(error, "errors", list)()
-    return str(reasons[0]["msg"]).removeprefix("Value error, ") if reasons else str(error)

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,10 +20,6 @@ class Settings(BaseModel):
     """A frozen group of settings that refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
-
-    def replace(self, **changes: Any) -> Self:
-        """The same settings with some fields changed, validated again."""
-        return type(self).model_validate({**self.model_dump(), **changes})
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -156,7 +156,9 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
         with _writing(folder):
             save_standard_input(folder / "pairs.tsv")
     files = open_files(asked.data, asked.seed)
-    choice = choose(files.found, model=request.preset is None and "model" not in given)
+    settled = merge(named, given)
+    steps = merge(settled, wishes).get("training", {}).get("steps")
+    choice = choose(files.found, model="encoder" not in settled.get("model", {}), steps=steps)
     recipe = compose([choice.values, named, given, wishes], origin)
     for reason in choice.reasons(recipe):
         tell(reason)
@@ -175,10 +177,9 @@ def _reopen(request: Request, folder: Path) -> tuple[Recipe, Corpus]:
     """The recipe and data of a run as they were; only how long it trains may change."""
     old = read_recipe(folder / "recipe.yaml")
     recipe = compose([old.model_dump(), request.wishes(folder)], "--resume")
-    free = {"steps", "minutes", "device"}
-    same_training = recipe.training.model_dump(exclude=free) == old.training.model_dump(exclude=free)
-    if not same_training or recipe.model_dump(exclude={"training"}) != old.model_dump(exclude={"training"}):
-        changed = _first_difference(old.model_dump(), recipe.model_dump())
+    free = {name: getattr(recipe.training, name) for name in ("steps", "minutes", "device")}
+    allowed = merge(old.model_dump(), {"training": free})
+    if changed := _first_difference(allowed, recipe.model_dump()):
         raise SettingsError(
             f"--resume goes on with the recipe of {folder}, and {changed} would change; "
             "leave it out, or start a new run with another --out"
@@ -273,10 +274,11 @@ def _absolute(name: str) -> str:
     return ",".join(str(Path(part).absolute()) for part in name.split(","))
 
 
-def _first_difference(old: dict[str, Any], new: dict[str, Any], path: str = "") -> str:
+def _first_difference(old: dict[str, Any], new: dict[str, Any], path: str = "") -> str | None:
+    """The first setting that is not the same, with both its values."""
     for key, value in new.items():
         if value != old.get(key):
             if isinstance(value, dict) and isinstance(old.get(key), dict):
                 return _first_difference(old[key], value, f"{path}{key}.")
             return f"{path}{key} ({old.get(key)} -> {value})"
-    return "nothing"
+    return None

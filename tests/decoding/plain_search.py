@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from seq2see.data import Batch, pad
+from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings, Hypothesis, score, search
 from seq2see.models import Seq2Seq
 from seq2see.text import BEGIN, END

@@ -5,6 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seq2see.layers.positions import rotary
+from seq2see.models import transformer
 from seq2see.text import BEGIN, END, PAD
 
 POSITIONS = [
@@ -116,3 +118,18 @@ def test_a_source_of_padding_alone_stays_finite(make_model):
     """D3: a source with nothing to see gives no NaN."""
     model = make_model()
     assert model(torch.tensor([[PAD, PAD]]), torch.tensor([[BEGIN, 4]])).isfinite().all()
+
+
+@pytest.mark.parametrize("norm", ["before", "after"])
+def test_a_rotary_model_sees_only_distances(make_model, monkeypatch, norm):
+    """D4: with every place of both sides moved by the same number, a rotary model says the same."""
+    model = make_model("rotary", norm)
+    source, inputs = (
+        torch.tensor([[4, 5, 6, 7, END], [8, 9, END, PAD, PAD]]),
+        torch.tensor([[BEGIN, 4, 5]] * 2),
+    )
+    plain = model(source, inputs)
+    monkeypatch.setattr(transformer, "rotary", lambda places, width: rotary(places + 7, width))
+    torch.testing.assert_close(model(source, inputs), plain, rtol=1e-3, atol=1e-4)
+    monkeypatch.setattr(transformer, "rotary", lambda places, width: rotary(places * 2, width))
+    assert (model(source, inputs) - plain).abs().max() > 1e-3

@@ -56,11 +56,8 @@ def _print(one: FileCheck, show: int) -> None:
     results.print(table("", columns, rows, "mean longest words most words letters"))
     for side, cover in one.coverage.items():
         unseen = ", ".join(f"{escape(repr(piece))} x{count:,}" for piece, count in cover.unseen)
-        results.print(
-            f"  {side}: {cover.share:.2%} of the letters stand in the training file{unseen and '; not: '}{unseen}",
-            highlight=False,
-            soft_wrap=True,
-        )
+        text = f"  {side}: {cover.share:.2%} of the letters stand in the training file"
+        results.print(f"{text}; not: {unseen}" if unseen else text, highlight=False, soft_wrap=True)
     bad = f"[red]{one.unusable:,} lines cannot be used"
     verdict = bad if one.unusable else "[green]every line can be used or skipped"
     results.print(f"  {verdict}\n", highlight=False)

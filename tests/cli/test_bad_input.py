@@ -1,0 +1,222 @@
+"""Every mistake gets a few lines that name it and the way out, and costs nothing that was there before."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Any
+
+
+def refused(said: Any, *parts: str, code: int = 2) -> None:
+    """A short message with these parts, and the exit code of a mistake."""
+    assert said.code == code, said
+    assert said.err.startswith("error: ")
+    assert len(said.err.strip().splitlines()) <= 4, said.err
+    for part in parts:
+        assert part in said.err, said.err
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder."""
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_missing_file(seq2see: Command, tmp_path: Path) -> None:
+    refused(seq2see("train", tmp_path / "no.tsv", "--out", tmp_path / "run"), "there is no file", "no.tsv")
+
+
+def test_missing_file_with_a_packed_neighbour(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    pairs.rename(tmp_path / "pairs.tsv.gz")
+    refused(seq2see("train", pairs, "--out", tmp_path / "run"), "did you mean", "pairs.tsv.gz")
+
+
+def test_directory_as_file(seq2see: Command, tmp_path: Path) -> None:
+    refused(seq2see("train", tmp_path, "--out", tmp_path / "run"), "is a directory", "name a file")
+
+
+def test_empty_file(seq2see: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty.tsv").touch()
+    refused(
+        seq2see("train", tmp_path / "empty.tsv", "--out", tmp_path / "run"), "no usable pair", "seq2see check"
+    )
+
+
+def test_one_column_only(seq2see: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.tsv").write_text("word\nother\n")
+    said = seq2see("train", tmp_path / "one.tsv", "--out", tmp_path / "run")
+    refused(said, "line 1: missing column", "1 column between tabs, column 2 is needed", "seq2see check")
+
+
+def test_wrong_column_name(seq2see: Command, tmp_path: Path) -> None:
+    (tmp_path / "named.tsv").write_text("lemma\tform\na\tb\n")
+    said = seq2see(
+        "train", tmp_path / "named.tsv", "--source", "lema", "--target", "form", "--out", tmp_path / "run"
+    )
+    refused(said, "no column 'lema'", "did you mean 'lemma'?")
+
+
+def test_invalid_utf8(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    pairs.write_bytes(pairs.read_bytes() + b"caf\xe9\tk a f e\n")
+    refused(
+        seq2see("train", pairs, "--out", tmp_path / "run"), "line 61: not UTF-8", "0xe9", "bad_lines=skip"
+    )
+
+
+def test_nul_byte(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    pairs.write_bytes(b"a\x00b\tx y\n" + pairs.read_bytes())
+    refused(seq2see("train", pairs, "--out", tmp_path / "run"), "line 1: NUL byte", "character 2")
+
+
+def test_a_line_of_a_megabyte(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    pairs.write_bytes(pairs.read_bytes() + b"x" * 1_000_000 + b"\ty\n")
+    refused(seq2see("train", pairs, "--out", tmp_path / "run"), "line 61: too long", "100,000 bytes")
+
+
+def test_broken_gzip(seq2see: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv.gz").write_bytes(b"\x1f\x8b\x08\x00 not gzip at all")
+    refused(seq2see("train", tmp_path / "pairs.tsv.gz", "--out", tmp_path / "run"), "not a whole gzip file")
+
+
+def test_bad_lines_can_be_skipped(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
+    pairs.write_bytes(b"\xff\tx\n" + pairs.read_bytes() + b"one column\n")
+    said = seq2see("train", pairs, "--out", tmp_path / "run", *small, "--set", "data.bad_lines=skip")
+    assert said.code == 0
+
+
+def test_unknown_recipe_key(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    said = seq2see("train", pairs, "--out", tmp_path / "run", "--set", "model.decoder.layer=2")
+    refused(said, "unknown key model.decoder.layer", "did you mean 'layers'?")
+    (tmp_path / "recipe.yaml").write_text("trainning: {steps: 5}\n")
+    said = seq2see("train", pairs, "--out", tmp_path / "run", "--recipe", tmp_path / "recipe.yaml")
+    refused(said, "recipe.yaml", "unknown key trainning", "did you mean 'training'?")
+
+
+def test_wrong_value(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    said = seq2see("train", pairs, "--out", tmp_path / "run", "--set", "training.steps=many")
+    refused(said, "training.steps = 'many'", "integer")
+
+
+def test_unknown_preset(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    said = seq2see("train", pairs, "--out", tmp_path / "run", "--preset", "transfomer-base")
+    refused(said, "no preset 'transfomer-base'", "did you mean 'transformer-base'?")
+
+
+def test_heads_that_do_not_divide(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    said = seq2see(
+        "train",
+        pairs,
+        "--out",
+        tmp_path / "run",
+        "--set",
+        "model.width=100",
+        "--set",
+        "model.encoder.heads=8",
+    )
+    refused(said, "encoder.heads", "width 100 cannot be split among 8 heads", "try width 96 or 104")
+
+
+def test_not_yaml(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    (tmp_path / "recipe.yaml").write_text("model: {width: 16\n")
+    said = seq2see("train", pairs, "--out", tmp_path / "run", "--recipe", tmp_path / "recipe.yaml")
+    refused(said, "recipe.yaml, line", "not valid YAML")
+
+
+def test_recipe_of_a_newer_version(seq2see: Command, trained: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(trained, tmp_path / "run")
+    recipe = (run / "recipe.yaml").read_text()
+    (run / "recipe.yaml").write_text(recipe.replace("version: 1", "version: 99"))
+    refused(seq2see("info", run), "version 99", "upgrade")
+
+
+def test_truncated_weights(seq2see: Command, trained: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(trained, tmp_path / "run")
+    whole = (run / "model.safetensors").read_bytes()
+    (run / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    refused(seq2see("info", run), "model.safetensors is damaged", "resume")
+
+
+def test_truncated_state(seq2see: Command, trained: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(trained, tmp_path / "run")
+    (run / "state" / "training.safetensors").write_bytes(b"\x00" * 20)
+    said = seq2see("train", trained.parent / "pairs.tsv", "--out", run, "--resume")
+    refused(said, "training.safetensors is damaged")
+
+
+def test_not_a_run(seq2see: Command, tmp_path: Path) -> None:
+    refused(seq2see("decode", tmp_path / "nowhere"), "there is no run directory", "seq2see train")
+    refused(seq2see("info", tmp_path), "not a run directory")
+
+
+def test_an_existing_run_is_not_overwritten(seq2see: Command, trained: Path) -> None:
+    before = contents(trained)
+    said = seq2see("train", trained.parent / "pairs.tsv", "--out", trained)
+    refused(said, "already holds a run", "--resume", "--out")
+    assert contents(trained) == before
+
+
+def test_a_place_that_cannot_be_written(
+    seq2see: Command, pairs: Path, small: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    said = seq2see("train", pairs, "--out", tmp_path / "file" / "run", *small)
+    refused(said, "cannot be written", "--out")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_directory(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir(mode=0o555)
+    refused(
+        seq2see("train", pairs, "--out", tmp_path / "locked" / "run", *small), "Permission denied", "--out"
+    )
+
+
+def test_a_read_only_file_system(seq2see: Command, pairs: Path, small: list[str]) -> None:
+    """The kernel's own file system lets nobody make a directory, not even root."""
+    refused(
+        seq2see("train", pairs, "--out", "/proc/seq2see-run", *small), "/proc/seq2see-run cannot be written"
+    )
+
+
+def test_no_space_left_while_saving(pairs: Path, small: list[str], tmp_path: Path) -> None:
+    """A limit on file sizes stands for a full disk: the operating system refuses the write half-way."""
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "seq2see", "train", str(pairs), "--out", str(run), *small]
+    subprocess.run(command, check=True, capture_output=True)
+    before = contents(run / "state") | {"weights": (run / "model.safetensors").read_bytes()}
+    size = (run / "model.safetensors").stat().st_size
+
+    def almost_full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+
+    further = [word if word != "20" else "40" for word in command]
+    said = subprocess.run(
+        [*further, "--resume"], preexec_fn=almost_full, capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 1, said.stderr
+    assert "Traceback" not in said.stderr
+    assert "no space is left" in said.stderr
+    assert "--resume" in said.stderr
+    assert contents(run / "state") | {"weights": (run / "model.safetensors").read_bytes()} == before
+    subprocess.run([*further, "--resume"], check=True, capture_output=True)
+
+
+def test_impossible_decoding(seq2see: Command, trained: Path, pairs: Path) -> None:
+    refused(seq2see("decode", trained, pairs, "--beam", 2, "--nbest", 3), "nbest 3", "beam")
+    refused(seq2see("decode", trained, pairs, "--top-k", 3), "--sample")
+    refused(seq2see("decode", trained, pairs, "--beam", 0), "beam", "greater than or equal to 1")
+    refused(seq2see("decode", trained, pairs, "--device", "cuda:77"), "cuda:77", "cpu")
+
+
+def test_columns_count_from_one(seq2see: Command, pairs: Path) -> None:
+    refused(seq2see("check", pairs, "--source", "0"), "columns count from 1")
+
+
+def test_evaluating_a_file_without_targets(seq2see: Command, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("bam\n")
+    refused(seq2see("evaluate", trained, tmp_path / "words.txt"), "line 1: missing column")

@@ -1,0 +1,156 @@
+"""Batches: everything once an epoch, within the budget, and resumable anywhere."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see.data import batches as batches_module
+from seq2see.data.batches import Batch, Batches, pad
+from seq2see.data.encoded import Encoded
+from seq2see.text import BEGIN, END, PAD
+
+
+def corpus(source: list[int], target: list[int]) -> Encoded:
+    """Random ids of given lengths; line numbers tell the pairs apart."""
+    random = np.random.default_rng(0)
+    arrays = []
+    for lengths in (source, target):
+        sides = [[*random.integers(4, 50, length - 1), END] for length in lengths]
+        arrays.append(np.array([token for ids in sides for token in ids], "uint16"))
+        arrays.append(np.concatenate([[0], np.cumsum(lengths)]).astype("int64"))
+    return Encoded(*arrays, lines=np.arange(len(source)) * 10 + 1, left_out=0, unknown=(0, 0))
+
+
+def realistic(count: int) -> Encoded:
+    """Lengths such as words and their pronunciations have."""
+    random = np.random.default_rng(1)
+    source = np.clip(random.lognormal(2.1, 0.35, count).astype(int), 2, 40)
+    target = np.clip(source + random.integers(-2, 3, count), 2, 40)
+    return corpus(source.tolist(), target.tolist())
+
+
+def epoch(batches: Batches) -> list[Batch]:
+    """The batches up to the end of the epoch."""
+    found, stream, start = [], iter(batches), batches.epoch
+    while True:
+        batch = next(stream)
+        if batches.epoch > start:
+            return found
+        found.append(batch)
+
+
+def lines(found) -> list[list[int]]:
+    """Which pairs stand in each batch."""
+    return [batch.lines.tolist() for batch in found]
+
+
+DATA = realistic(300)
+
+
+@pytest.mark.parametrize("pool", [64, 1 << 17])
+@pytest.mark.parametrize("number", [0, 3])
+def test_every_pair_once_an_epoch(monkeypatch, pool, number):
+    """H: an epoch holds each pair exactly once, also over several pools."""
+    monkeypatch.setattr(batches_module, "_POOL", pool)
+    batches = Batches(DATA, 200, 1)
+    batches.restore({"epoch": number, "taken": 0})
+    seen = sorted(line for batch in lines(epoch(batches)) for line in batch)
+    assert seen == DATA.lines.tolist()
+
+
+@given(
+    lengths=st.lists(st.tuples(st.integers(2, 30), st.integers(2, 30)), min_size=1, max_size=40),
+    budget=st.integers(1, 120),
+    most=st.none() | st.integers(1, 5),
+)
+def test_the_budget_is_kept(lengths, budget, most):
+    """H: rows times the longer side, padding counted, fit the budget; a pair too long for it comes alone."""
+    data = corpus(*map(list, zip(*lengths, strict=True)))
+    found = list(Batches(data, budget, 1, most).in_order())
+    for batch in found:
+        rows = len(batch.lines)
+        assert rows == 1 or rows * max(batch.source.shape[1], batch.labels.shape[1]) <= budget
+        assert most is None or rows <= most
+    assert sorted(line for batch in lines(found) for line in batch) == data.lines.tolist()
+
+
+def test_batches_are_filled():
+    """H: no batch could take the next pair as well; there are about as few batches as can be."""
+    found = epoch(Batches(DATA, 400, 1))
+    tokens = np.maximum(DATA.source_lengths, DATA.target_lengths).sum()
+    assert len(found) <= 1.25 * tokens / 400 + 1
+    assert max(len(one) for one in lines(epoch(Batches(DATA, 10_000, 1, 8)))) == 8
+
+
+def test_the_ids_are_those_of_the_pairs():
+    """A5: sources padded behind, targets shifted by the begin symbol."""
+    for batch in epoch(Batches(DATA, 200, 1)):
+        for row, line in enumerate(batch.lines):
+            place = (line - 1) // 10
+            source = DATA.source[DATA.source_offsets[place] : DATA.source_offsets[place + 1]].tolist()
+            target = DATA.target[DATA.target_offsets[place] : DATA.target_offsets[place + 1]].tolist()
+            rest = batch.source.shape[1] - len(source)
+            assert batch.source[row].tolist() == source + [PAD] * rest
+            rest = batch.labels.shape[1] - len(target)
+            assert batch.labels[row].tolist() == target + [PAD] * rest
+            assert batch.inputs[row].tolist() == ([BEGIN, *target] + [PAD] * rest)[:-1]
+        assert batch.tokens == sum(DATA.target_lengths[(line - 1) // 10] for line in batch.lines)
+
+
+def test_the_seed_makes_the_order():
+    """H: the same seed gives the same order, another seed or another epoch gives another."""
+    first, again, other = (lines(epoch(Batches(DATA, 200, seed))) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    later = Batches(DATA, 200, 1)
+    later.restore({"epoch": 1, "taken": 0})
+    assert lines(epoch(later)) != first
+
+
+def test_order_inside_an_epoch_is_not_by_length():
+    """H: short and long batches come mixed."""
+    widths = [batch.source.shape[1] for batch in epoch(Batches(DATA, 200, 1))]
+    assert widths != sorted(widths)
+    assert widths != sorted(widths, reverse=True)
+
+
+@given(taken=st.integers(0, 60), more=st.integers(1, 40), pairs=st.none() | st.integers(1, 20))
+def test_a_stream_goes_on_where_it_stood(taken, more, pairs):
+    """H: restored from its state, at any point of any epoch, a stream goes on exactly."""
+    whole = lines(islice(Batches(DATA, 200, 5, pairs), taken + more))
+    first = Batches(DATA, 200, 5, pairs)
+    assert lines(islice(first, taken)) == whole[:taken]
+    second = Batches(DATA, 200, 5, pairs)
+    second.restore(first.state())
+    assert lines(islice(second, more)) == whole[taken:]
+    assert lines(islice(first, more)) == whole[taken:]
+
+
+def test_little_padding_on_realistic_lengths():
+    """H: length buckets leave little padding on either side."""
+    data = realistic(5000)
+    found = epoch(Batches(data, 2000, 1))
+    for side in (lambda batch: batch.source, lambda batch: batch.labels):
+        padding = sum(int((side(batch) == PAD).sum()) for batch in found)
+        assert padding / sum(side(batch).numel() for batch in found) < 0.15
+
+
+def test_in_order_gives_everything_once_and_moves_nothing():
+    """H: a pass over held-out pairs leaves the stream where it was."""
+    batches = Batches(DATA, 200, 1)
+    next(iter(batches))
+    before = batches.state()
+    assert lines(batches.in_order()) == lines(batches.in_order())
+    assert batches.state() == before
+
+
+def test_pad():
+    """H: rows are filled up to the longest, behind an optional first id."""
+    assert pad([[5, 6], [7]]).tolist() == [[5, 6], [7, PAD]]
+    assert pad([[5, 6], []], before=BEGIN).tolist() == [[BEGIN, 5, 6], [BEGIN, PAD, PAD]]
+    assert pad([]).shape == (0, 0)
+    assert pad([np.array([65_535], "uint16")]).dtype == torch.long

@@ -1,0 +1,207 @@
+"""Training as a whole: exact resume, repeatability, early stopping, refusals."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from seq2see.errors import DataError, SettingsError, TrainingError
+from seq2see.models.weights import read_tensors
+from seq2see.training import Checkpoints, Trainer
+from seq2see.training.log import read_log
+from seq2see.training.schedule import learning_rate
+from seq2see.training.settings import TrainingSettings
+from seq2see.workflow import Request, Trained, train
+
+SMALL = (
+    "model.width=16",
+    "model.encoder.layers=1",
+    "model.decoder.layers=1",
+    "model.encoder.feedforward=16",
+    "model.decoder.feedforward=16",
+    "training.batch_pairs=8",
+    "training.evaluate_every=6",
+    "training.save_every=4",
+    "training.dev_examples=5",
+)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """Fifty-four words and their mirror images."""
+    words = ["".join(letters) for letters in itertools.product("abc", "bcd", "ae", "xyz")]
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{word}\t{word[::-1]}\n" for word in words))
+    return path
+
+
+def run(pairs: Path, out: Path, *settings: str, steps: int = 14, resume: bool = False) -> Trained:
+    """A very short training run."""
+    request = Request(
+        str(pairs), out=str(out), settings=(*SMALL, *settings), max_steps=steps, resume=resume, seed=3
+    )
+    return train(request, tell=lambda _: None)
+
+
+def numbers(out: Path) -> dict[str, torch.Tensor]:
+    """All that a run has at its end: best weights, last weights, optimiser, random state."""
+    checkpoints = Checkpoints(out)
+    best = {f"best.{name}": value for name, value in read_tensors(checkpoints.weights)[0].items()}
+    return best | read_tensors(checkpoints.state)[0]
+
+
+def same(one: Path, other: Path) -> bool:
+    left, right = numbers(one), numbers(other)
+    return left.keys() == right.keys() and all(left[name].equal(right[name]) for name in left)
+
+
+class Killed(BaseException):
+    """A stand-in for SIGKILL inside one process: nothing may catch it."""
+
+
+def test_the_same_command_twice_gives_the_same_weights(pairs: Path, tmp_path: Path) -> None:
+    run(pairs, tmp_path / "one")
+    run(pairs, tmp_path / "two")
+    assert same(tmp_path / "one", tmp_path / "two")
+
+
+def test_another_seed_gives_other_weights(pairs: Path, tmp_path: Path) -> None:
+    run(pairs, tmp_path / "one")
+    train(
+        Request(str(pairs), out=str(tmp_path / "two"), settings=SMALL, max_steps=14, seed=4),
+        tell=lambda _: None,
+    )
+    assert not same(tmp_path / "one", tmp_path / "two")
+
+
+@pytest.mark.parametrize("settings", [(), ("training.accumulate=2", "model.dropout=0.5")])
+def test_killed_anywhere_and_resumed_is_bit_identical(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
+) -> None:
+    """Each kill comes in the middle of a step, a look or a save; each resume starts from the files alone."""
+    run(pairs, tmp_path / "unbroken", *settings)
+    places = [
+        (Trainer, "_step", (1, 3, 7)),
+        (Trainer, "_look", (1,)),
+        (Checkpoints, "save", (2,)),
+        (Checkpoints, "keep_for_average", (1,)),
+        (Trainer, "_finish", (1,)),
+    ]
+    for owner, name, calls in places:
+        for call in calls:
+            with monkeypatch.context() as patch:
+                real, count = getattr(owner, name), itertools.count(1)
+
+                def dies(*values, real=real, count=count, call=call):  # type: ignore[no-untyped-def]
+                    if next(count) == call:
+                        raise Killed
+                    return real(*values)
+
+                patch.setattr(owner, name, dies)
+                with pytest.raises(Killed):
+                    run(pairs, tmp_path / "broken", *settings, resume=True)
+    run(pairs, tmp_path / "broken", *settings, resume=True)
+    assert same(tmp_path / "unbroken", tmp_path / "broken")
+    records = [
+        [
+            (record["step"], record.get("loss"), record.get("dev"))
+            for record in read_log(out / "metrics.jsonl")
+        ]
+        for out in (tmp_path / "unbroken", tmp_path / "broken")
+    ]
+    assert records[0] == records[1]
+
+
+def test_a_longer_run_can_go_on_where_a_shorter_one_ended(pairs: Path, tmp_path: Path) -> None:
+    constant = ("training.schedule=constant", "training.warmup=2")
+    run(pairs, tmp_path / "long", *constant, steps=12)
+    run(pairs, tmp_path / "short", *constant, steps=6)
+    run(pairs, tmp_path / "short", *constant, steps=12, resume=True)
+    assert same(tmp_path / "long", tmp_path / "short")
+
+
+def test_resume_refuses_another_recipe_and_other_data(pairs: Path, tmp_path: Path) -> None:
+    run(pairs, tmp_path / "run")
+    with pytest.raises(SettingsError, match=r"training\.clip \(1\.0 -> 2\.0\) would change"):
+        run(pairs, tmp_path / "run", "training.clip=2.0", resume=True)
+    pairs.write_text(pairs.read_text() + "new\twen\n")
+    with pytest.raises(DataError, match=r"not what .* was trained on any more"):
+        run(pairs, tmp_path / "run", steps=20, resume=True)
+
+
+def test_a_loss_that_is_not_finite_names_the_lines(pairs: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        TrainingError, match=r"became (nan|inf) at step \d+, on lines \d+, .*pairs\.tsv"
+    ) as error:
+        run(pairs, tmp_path / "run", "training.learning_rate=1e30", "training.clip=null", "training.warmup=0")
+    assert "learning_rate" in str(error.value)
+    assert Checkpoints(tmp_path / "run").started
+
+
+def test_patience_stops_early_and_the_best_weights_are_kept(pairs: Path, tmp_path: Path) -> None:
+    """With hardly any learning no look beats the first by the metric, but the loss still breaks ties."""
+    trained = run(
+        pairs,
+        tmp_path / "run",
+        *("training.patience=2", "training.evaluate_every=2", "training.metric=loss", "training.warmup=0"),
+        *("training.schedule=constant", "training.learning_rate=0.5", "training.average=0"),
+        steps=200,
+    )
+    assert trained.progress.step < 200
+    looks = [record for record in read_log(tmp_path / "run" / "metrics.jsonl") if "dev" in record]
+    best = min(looks, key=lambda record: record["dev"]["loss"])
+    about = read_tensors(tmp_path / "run" / "model.safetensors")[1]
+    assert int(about["step"]) == best["step"] == looks[-3]["step"]
+
+
+def test_the_average_is_the_mean_of_the_last_looks(pairs: Path, tmp_path: Path) -> None:
+    trained = run(pairs, tmp_path / "run", "training.average=2", "training.evaluate_every=4", steps=12)
+    assert trained.progress.averaged == [8, 12]
+    checkpoints = Checkpoints(tmp_path / "run")
+    kept = sorted(path.name for path in (tmp_path / "run" / "state").glob("look-*"))
+    assert kept == ["look-00000008.safetensors", "look-00000012.safetensors"]
+    parts = [read_tensors(tmp_path / "run" / "state" / name)[0] for name in kept]
+    for name, value in checkpoints.average([8, 12]).items():
+        torch.testing.assert_close(value, (parts[0][name] + parts[1][name]) / 2)
+
+
+def test_accumulated_batches_equal_one_large_batch(pairs: Path, tmp_path: Path) -> None:
+    """Gradients of two halves, each divided by all tokens, add up to the gradient of the whole."""
+    lines = pairs.read_text().splitlines()[:16]
+    pairs.write_text("\n".join(lines) + "\n")
+    plain = ("training.label_smoothing=0.1", "model.dropout=0", "model.attention_dropout=0")
+    dev = ("data.dev=" + str(pairs),)
+    run(pairs, tmp_path / "two", *plain, *dev, "training.batch_pairs=8", "training.accumulate=2", steps=3)
+    run(pairs, tmp_path / "one", *plain, *dev, "training.batch_pairs=16", steps=3)
+    left, right = (read_tensors(tmp_path / name / "state/training.safetensors")[0] for name in ("one", "two"))
+    for name in left:
+        if name.startswith("model."):
+            torch.testing.assert_close(left[name], right[name], rtol=1e-3, atol=1e-5)
+
+
+def test_schedules_rise_and_fall() -> None:
+    settings = TrainingSettings(learning_rate=1.0, warmup=10, steps=110, schedule="inverse-sqrt")
+    assert [learning_rate(step, settings) for step in (1, 5, 10, 40)] == pytest.approx([0.1, 0.5, 1.0, 0.5])
+    cosine = TrainingSettings(**settings.model_dump() | {"schedule": "cosine"})
+    assert [learning_rate(step, cosine) for step in (10, 60, 110)] == pytest.approx([1.0, 0.5, 0.0])
+    assert learning_rate(109, TrainingSettings(**settings.model_dump() | {"schedule": "constant"})) == 1.0
+
+
+def test_metrics_and_tensorboard_are_written(pairs: Path, tmp_path: Path) -> None:
+    run(pairs, tmp_path / "run")
+    records = read_log(tmp_path / "run" / "metrics.jsonl")
+    steps = [record for record in records if "loss" in record]
+    assert [record["step"] for record in steps] == list(range(1, 15))
+    assert all(record["tokens_per_second"] > 0 and record["gradient_norm"] >= 0 for record in steps)
+    assert [record["step"] for record in records if "dev" in record] == [6, 12, 14]
+    assert list((tmp_path / "run" / "tensorboard").glob("events*"))
+
+
+def test_training_learns(pairs: Path, tmp_path: Path) -> None:
+    trained = run(pairs, tmp_path / "run", "model.dropout=0", "training.learning_rate=0.01", steps=150)
+    losses = [record["loss"] for record in read_log(tmp_path / "run" / "metrics.jsonl") if "loss" in record]
+    assert losses[-1] < 0.5 * losses[0]
+    assert json.loads((tmp_path / "run" / "data.json").read_text())["train_pairs"] == 49
+    assert trained.model("abax") != ""
