@@ -47,8 +47,7 @@ def choose(found: Survey, model: bool = True, steps: int | None = None) -> Choic
     kinds = kind_of(sources), kind_of(targets)
     _text(choice, found.count, kinds, sources, targets)
     if model:
-        name = "transformer-tiny" if found.count < 4000 else "transformer-small"
-        choice.take(preset(name), f"model: {name} ({found.count:,} pairs)")
+        _model(choice, found.count)
     _batches(choice, found.count, max(_length(sources, kinds[0]), _length(targets, kinds[1])))
     _schedule(choice, found.count, kinds[1], steps)
     return choice
@@ -98,6 +97,13 @@ def _common_letters(sources: list[str], targets: list[str]) -> float:
     common = sum(count for letter, count in left.items() if letter in right)
     common += sum(count for letter, count in right.items() if letter in left)
     return common / max(1, left.total() + right.total())
+
+
+def _model(choice: Choice, count: int) -> None:
+    name = "transformer-tiny" if count < 20_000 else "transformer-small"
+    choice.take(preset(name), f"model: {name} ({count:,} pairs)")
+    if 4000 <= count < 20_000:
+        choice.take({"model": {"dropout": 0.2}}, "dropout 0.2 (enough pairs for a little less of it)")
 
 
 def _length(texts: list[str], kind: Kind) -> float:

@@ -124,7 +124,7 @@ def test_parallel_files_of_unequal_length(write, longer):
 def test_parallel_files_have_no_names(write):
     """H: a column of parallel files cannot be asked for by name."""
     first, second = write("a\n", "text.en"), write("b\n", "text.de")
-    with pytest.raises(DataError, match="no header with a column 'german'.*number"):
+    with pytest.raises(DataError, match=r"no header with a column 'german'.*number"):
         list(PairFile(f"{first},{second}", Columns(target="german")))
 
 

@@ -118,6 +118,14 @@ def test_learning_twice_gives_the_same(kind):
     assert first == second
 
 
+@pytest.mark.parametrize("size", [500, 1000])
+def test_learning_twice_with_letters_never_seen(size):
+    """H: bytes that no line holds get the same scores each time, also where all letters are frequent."""
+    lines = ["".join(letter for letter in line if letter in "etaoinsrhld ") for line in English]
+    assert len({learn("unigram", lines, size=size).to_json() for _ in range(4)}) == 1
+    assert len({learn("unigram", English, size=size).to_json() for _ in range(6)}) == 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tokenizer_comes_back_from_its_file(kind, tmp_path):
     """H: a tokenizer read from its file cuts as the first one does."""

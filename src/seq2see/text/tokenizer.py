@@ -129,13 +129,18 @@ def _train(
 def _settled(pieces: list[tuple[str, float]]) -> list[tuple[str, float]]:
     """The pieces of a unigram model in a fixed order.
 
-    The library sums in an order that changes from run to run, and ranks bytes that it never saw at
-    random below all others: the last digits are dropped, and such bytes get one score.
+    The library sums in an order that changes from run to run, and gives bytes that it never saw scores
+    in a random order, in small steps up from the least score of all: the last digits are dropped, and
+    single bytes that could be such get one score below all others.
     """
     special, rest = pieces[: len(SPECIAL)], pieces[len(SPECIAL) :]
+    steps = 256 * 0.0001
+    bound = min((score for _, score in rest), default=0.0) + 1.01 * steps
     least = min((score for token, score in rest if len(token) > 1), default=0.0)
-    floor = round(least, 4) - 1
-    settled = [(token, round(score, 6) if score >= least else floor) for token, score in rest]
+    bound, floor = max(bound, least - 1e-6), round(least, 4) - 1
+    settled = [
+        (token, floor if len(token) == 1 and score < bound else round(score, 6)) for token, score in rest
+    ]
     return special + sorted(settled, key=lambda piece: (-piece[1], piece[0]))
 
 
