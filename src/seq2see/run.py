@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -102,22 +102,23 @@ class Model:
         self,
         sources: Iterable[Source],
         prefix: str | None = None,
-        window: int | None = None,
+        ready: Callable[[], bool] = lambda: True,
         **options: Any,
     ) -> Iterator[list[Output]]:
         """Outputs of a stream of sources, best first, in the order of the sources.
 
         Sources are taken in windows that grow, sorted by length inside, so that the first outputs
-        come soon and the rest come fast; `window=1` answers each source before the next is read.
+        come soon and the rest come fast. A window also ends where `ready` says that the next source
+        would have to be waited for.
         """
         settings = self.decoding(**options)
-        stream = iter(sources)
         forced = self.codec.target.encode(prefix) if prefix else []
-        size, done = window or 16, 0
-        while taken := list(islice(stream, size)):
+        stream = iter(sources)
+        size, done = 16, 0
+        while taken := _take(stream, size, ready):
             yield from self._window(taken, settings, forced, done)
             done += len(taken)
-            size = window or min(_WINDOW, size * 4)
+            size = min(_WINDOW, size * 4)
 
     def decoding(self, **options: Any) -> DecodingSettings:
         """The recipe's way of decoding with some options changed."""
@@ -233,6 +234,15 @@ def device_of(name: str) -> torch.device:
             f"device {name!r} is not to be had on this machine; try 'auto' or 'cpu'"
         ) from None
     return device
+
+
+def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> list[Source]:
+    taken: list[Source] = []
+    for source in stream:
+        taken.append(source)
+        if len(taken) == size or not ready():
+            break
+    return taken
 
 
 def _by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

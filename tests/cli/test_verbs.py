@@ -110,9 +110,11 @@ def test_decode_streams(trained: Path) -> None:
     )
     assert process.stdin is not None and process.stdout is not None
     with process:
-        process.stdin.write("bam\n" * 16)
-        process.stdin.flush()
-        first = [process.stdout.readline() for _ in range(16)]
+        first = []
+        for _ in range(3):
+            process.stdin.write("bam\n")
+            process.stdin.flush()
+            first.append(process.stdout.readline())
         process.stdin.write("dost\n")
         process.stdin.close()
         last = process.stdout.read()

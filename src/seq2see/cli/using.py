@@ -13,7 +13,7 @@ from rich.progress import track
 from seq2see import evaluation
 from seq2see.cli.console import answer, errors, results, table
 from seq2see.data import Pair, PairFile, Problem
-from seq2see.data.lines import read_lines, save_standard_input
+from seq2see.data.lines import Arriving, save_standard_input
 from seq2see.data.pairs import columns_of
 from seq2see.errors import DataError
 from seq2see.run import Model, Output, Source, load
@@ -36,16 +36,11 @@ def decode(
     model = load(run, device)
     columns = columns_of(model.recipe.data, source=source, features=features)
     reader = PairFile(file, columns, needs_target=False)
-    talking = file == "-" and sys.stdin.isatty()
+    arriving = Arriving() if file == "-" else None
     longest = 10 * model.about["longest_source"]
 
     def sources() -> Iterator[Source]:
-        lines = (
-            reader.parse(read_lines(sys.stdin.buffer, "standard input", at_once=True))
-            if file == "-"
-            else reader
-        )
-        for item in lines:
+        for item in reader.parse(iter(arriving)) if arriving else reader:
             if isinstance(item, Problem):
                 if item.fatal:
                     raise DataError(f"{reader.name}, line {item.line}: {item.kind} ({item.detail})")
@@ -58,8 +53,8 @@ def decode(
                 )
             yield Source(item.source, item.features)
 
-    # Every line needs a prefix; there is no end of lines to know beforehand.
-    outputs = model.decode(sources(), prefix=prefix, window=1 if talking else None, **options)
+    waits = {"ready": arriving.ready} if arriving else {}
+    outputs = model.decode(sources(), prefix, **waits, **options)
     for number, found in enumerate(outputs, 1):
         _write(number, found, as_json, (options["nbest"] or 1) > 1)
 

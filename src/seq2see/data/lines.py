@@ -4,16 +4,18 @@ import codecs
 import gzip
 import hashlib
 import io
+import select
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from seq2see.errors import DataError
 
-__all__ = ["LONGEST_LINE", "fingerprint", "open_bytes", "read_lines", "save_standard_input"]
+__all__ = ["LONGEST_LINE", "Arriving", "fingerprint", "open_bytes", "read_lines", "save_standard_input"]
 
 LONGEST_LINE = 100_000
 """Bytes; a longer line is almost always a file of another format."""
@@ -34,23 +36,53 @@ def open_bytes(path: Path) -> BinaryIO:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def read_lines(stream: BinaryIO, name: str, *, at_once: bool = False) -> Iterator[bytes]:
-    """Lines split at "\\n" alone, without it; of a line past the limit only the first bytes come.
+def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """Lines split at "\\n" alone, without it; of a line past the limit only the first bytes come."""
+    for block in _blocks(lambda: stream.read(_BLOCK), name):
+        yield from block
 
-    With `at_once`, what has arrived on a pipe is given out without waiting for more.
-    """
+
+class Arriving:
+    """Lines of standard input as they arrive."""
+
+    def __init__(self) -> None:
+        self._blocks = _blocks(
+            lambda: cast(io.BufferedReader, sys.stdin.buffer).read1(_BLOCK), "standard input"
+        )
+        self._waiting: deque[bytes] = deque()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            self._waiting.extend(block)
+            while self._waiting:
+                yield self._waiting.popleft()
+
+    def ready(self) -> bool:
+        """Whether the next line can be had without waiting for it."""
+        if self._waiting:
+            return True
+        try:
+            return bool(select.select([sys.stdin.fileno()], [], [], 0)[0])
+        except (OSError, ValueError):  # not a pipe, or one that cannot be asked
+            return True
+
+
+def _blocks(read: Callable[[], bytes], name: str) -> Iterator[list[bytes]]:
+    """What each read brings, cut into lines; the unfinished last line waits for the next read."""
     rest, mark = b"", codecs.BOM_UTF8
-    while block := _read(stream, name, at_once):
-        block, mark = block.removeprefix(mark), b""
-        *whole, tail = block.split(b"\n")
-        if whole:
-            yield rest + whole[0]
-            yield from whole[1:]
-            rest = tail
-        elif len(rest) <= LONGEST_LINE:
-            rest += tail
+    try:
+        while block := read():
+            block, mark = block.removeprefix(mark), b""
+            *whole, tail = block.split(b"\n")
+            if whole:
+                yield [rest + whole[0], *whole[1:]]
+                rest = tail
+            elif len(rest) <= LONGEST_LINE:
+                rest += tail
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{name} is not a whole gzip file: {error}") from None
     if rest:
-        yield rest
+        yield [rest]
 
 
 def fingerprint(path: Path) -> str:
@@ -66,13 +98,6 @@ def save_standard_input(path: Path) -> None:
     """Keep what comes on standard input, which can be read only once."""
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-
-
-def _read(stream: BinaryIO, name: str, at_once: bool) -> bytes:
-    try:
-        return cast(io.BufferedReader, stream).read1(_BLOCK) if at_once else stream.read(_BLOCK)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{name} is not a whole gzip file: {error}") from None
 
 
 def _neighbour(path: Path) -> str:
