@@ -40,6 +40,13 @@ class Recipe(Settings):
                 f"text.shared = true means one tokenizer, but text.source.kind is {source!r} and "
                 f"text.target.kind is {target!r}; make them equal, or set text.shared=false"
             )
+        places = [self.model.places("encoder"), self.model.places("decoder")]
+        if any(place is not None and place < self.data.max_length for place in places):
+            raise ValueError(
+                f"pairs of up to data.max_length = {self.data.max_length} tokens do not fit the "
+                f"model.max_length = {self.model.max_length} places of the positions; "
+                f"set data.max_length={self.model.max_length}, or choose rotary positions"
+            )
         if self.model.share_embeddings and not self.text.shared:
             raise ValueError(
                 "model.share_embeddings = true needs one vocabulary; set text.shared=true, "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings, search
 from seq2see.decoding import score as score_batch
 from seq2see.decoding.record import record
-from seq2see.errors import RunError, SettingsError
+from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
 from seq2see.models import Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors
@@ -42,6 +42,7 @@ class Output:
     """A decoded text with its log-probability and the score it was ranked by."""
 
     text: str
+    ids: tuple[int, ...]
     log_probability: float
     score: float
     cut: bool
@@ -134,6 +135,8 @@ class Model:
             tags = [pair[2] if len(pair) > 2 else "" for pair in taken]
             sources = self.codec.encode_sources([pair[0] for pair in taken], tags)
             targets = self.codec.encode_targets([pair[1] for pair in taken])
+            self._refuse_too_long("encoder", sources)
+            self._refuse_too_long("decoder", targets)
             lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
             scores = [0.0] * len(taken)
             for rows in _by_length(lengths, self.recipe.decoding.batch_tokens):
@@ -150,8 +153,10 @@ class Model:
         """What every head looks at while the model says its own output, or a given target."""
         source = self.codec.encode_sources([text], [features])[0]
         if target is None:
-            target = next(self.decode([Source(text, features)]))[0].text
-        said = [*self.codec.target.encode(target), END]
+            output = next(self.decode([Source(text, features)]))[0].ids
+        else:
+            output = tuple(self.codec.target.encode(target))
+        said = [*output, END]
         read = [BEGIN, *said[:-1]]
         ids = torch.tensor([source], device=self.device), torch.tensor([read], device=self.device)
         weights = {address: found[0].cpu() for address, found in record(self.network, *ids).items()}
@@ -162,12 +167,13 @@ class Model:
         self, sources: Sequence[Source], settings: DecodingSettings, forced: list[int], first: int
     ) -> list[list[Output]]:
         ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
+        self._refuse_too_long("encoder", ids)
         rows_each = settings.nbest if settings.sample else settings.beam
         outputs: list[list[Output]] = [[] for _ in sources]
         # An empty line has an empty output, so that lines stay aligned.
         full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
         for row in set(range(len(sources))) - set(full):
-            outputs[row] = [Output("", 0.0, 0.0, False)]
+            outputs[row] = [Output("", (), 0.0, 0.0, False)]
         for chosen in _by_length([len(ids[row]) for row in full], settings.batch_tokens // rows_each):
             rows = [full[place] for place in chosen]
             memory = self._encode(pad([ids[row] for row in rows]))
@@ -177,7 +183,9 @@ class Model:
             )
             for row, hypotheses in zip(rows, found, strict=True):
                 outputs[row] = [
-                    Output(self.codec.target.decode(one.ids), one.log_probability, one.score, one.cut)
+                    Output(
+                        self.codec.target.decode(one.ids), one.ids, one.log_probability, one.score, one.cut
+                    )
                     for one in hypotheses
                 ]
         return outputs
@@ -188,10 +196,20 @@ class Model:
 
     def _limit(self, length: int, settings: DecodingSettings) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""
+        places = self.recipe.model.places("decoder") or math.inf
         if settings.max_length is not None:
-            return settings.max_length
+            return int(min(settings.max_length, places))
         likely = math.ceil(1.5 * self.about["length_ratio"] * length) + 10
-        return int(min(likely, 2 * self.about["longest_target"] + 10))
+        return int(min(likely, 2 * self.about["longest_target"] + 10, places))
+
+    def _refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
+        places = self.recipe.model.places(side)
+        longest = max(map(len, rows), default=0)
+        if places is not None and longest > places:
+            raise DataError(
+                f"a line has {longest:,} tokens, and the positions of this model end at {places:,}; "
+                "split the line, or train with rotary positions, which have no end"
+            )
 
 
 def load(folder: str | Path, device: str = "auto") -> Model:

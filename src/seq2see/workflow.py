@@ -93,12 +93,13 @@ def train(
     report = report or PlainReport(tell)
     folder = request.folder()
     resumable = (folder / "recipe.yaml").exists()
-    if resumable and not request.resume:
-        raise RunError(
-            f"{folder} already holds a run; go on with it by --resume, or name another place with --out"
-        )
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()) and not request.resume:
+            holds = "already holds a run" if resumable else "is not empty"
+            raise RunError(
+                f"{folder} {holds}; go on with a run there by --resume, or name another place with --out"
+            )
     if request.resume and resumable:
         recipe, corpus = _reopen(request, folder)
     else:
@@ -119,7 +120,9 @@ def train(
     )
     if checkpoints.started and request.resume:
         trainer.resume()
-        tell(f"going on from step {trainer.progress.step:,}")
+        done = trainer.progress.step >= recipe.training.steps
+        way_on = "; all steps are done, --max-steps would add more" if done else ""
+        tell(f"going on from step {trainer.progress.step:,}{way_on}")
     progress = trainer.run()
     with _writing(folder):
         replace_text(folder / "card.md", card(model, progress))

@@ -220,3 +220,24 @@ def test_columns_count_from_one(seq2see: Command, pairs: Path) -> None:
 def test_evaluating_a_file_without_targets(seq2see: Command, trained: Path, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("bam\n")
     refused(seq2see("evaluate", trained, tmp_path / "words.txt"), "line 1: missing column")
+
+
+def test_a_place_with_other_files(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    """A folder of the user's own is not filled with ours."""
+    before = contents(tmp_path)
+    refused(seq2see("train", pairs, "--out", tmp_path), "is not empty", "--out")
+    assert contents(tmp_path) == before
+
+
+def test_past_the_last_position(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
+    """D4: learned positions end somewhere, and say so."""
+    learned = (
+        *("--set", "model.encoder.positions=learned", "--set", "model.decoder.positions=learned"),
+        *("--set", "model.max_length=12"),
+    )
+    said = seq2see("train", pairs, "--out", tmp_path / "run", *small, *learned)
+    refused(said, "data.max_length", "model.max_length = 12", "rotary")
+    said = seq2see("train", pairs, "--out", tmp_path / "run", *small, *learned, "--set", "data.max_length=12")
+    assert said.code == 0
+    (tmp_path / "long.txt").write_text("b" * 30 + "\n")
+    refused(seq2see("decode", tmp_path / "run", tmp_path / "long.txt"), "31 tokens", "end at 12")

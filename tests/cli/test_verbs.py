@@ -98,6 +98,8 @@ def test_decode_keeps_lines_aligned(seq2see: Command, trained: Path, monkeypatch
     assert len(outputs) == len(lines) + 1
     assert outputs[1] == outputs[5] == ""
     assert "line 5 has 10,000 characters" in said.err
+    assert "'x' x10,000" in said.err
+    assert "'😀' x1" in said.err
 
 
 def test_decode_streams(trained: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -39,6 +40,8 @@ def decode(
     arriving = Arriving() if file == "-" else None
     longest = 10 * model.about["longest_source"]
 
+    unknown: Counter[str] = Counter()
+
     def sources() -> Iterator[Source]:
         for item in reader.parse(iter(arriving)) if arriving else reader:
             if isinstance(item, Problem):
@@ -51,12 +54,18 @@ def decode(
                     "expect little of its output",
                     highlight=False,
                 )
+            unknown.update(model.codec.source.unknown([item.source]))
             yield Source(item.source, item.features)
 
     waits = {"ready": arriving.ready} if arriving else {}
     outputs = model.decode(sources(), prefix, **waits, **options)
     for number, found in enumerate(outputs, 1):
         _write(number, found, as_json, (options["nbest"] or 1) > 1)
+    if unknown:
+        shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in unknown.most_common(10))
+        errors.print(
+            f"symbols that training never showed: {shown}", markup=False, highlight=False, soft_wrap=True
+        )
 
 
 def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:

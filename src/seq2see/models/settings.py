@@ -41,6 +41,11 @@ class ModelSettings(Settings):
     encoder: TransformerSettings = TransformerSettings()
     decoder: TransformerSettings = TransformerSettings()
 
+    def places(self, side: Literal["encoder", "decoder"]) -> int | None:
+        """How many positions a side can name, if there is a limit."""
+        limited = getattr(self, side).positions in ("learned", "one-hot")
+        return self.max_length if limited else None
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         for side, part in (("encoder", self.encoder), ("decoder", self.decoder)):

@@ -1,0 +1,82 @@
+"""Quality on real corpora with no tuning: `seq2see train` on the file alone plus the dev file, several seeds.
+
+Prints a line for each run and a table at the end. The corpora are not part of the project: name the
+folder that holds `g2p2021/` (SIGMORPHON 2021, task 1) and `inflection2017/` (CoNLL-SIGMORPHON 2017).
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+
+@dataclass(frozen=True)
+class Task:
+    """Three files, the options they need, and the score that counts."""
+
+    files: str
+    metric: str
+    options: tuple[str, ...] = ()
+
+
+TASKS = {
+    "icelandic": Task("g2p2021/low/ice_{}.tsv.gz", "wer"),
+    "dutch": Task("g2p2021/medium/dut_{}.tsv.gz", "wer"),
+    "turkish": Task("inflection2017/turkish-{}.tsv.gz", "exact", ("--features", "3")),
+}
+TRAIN = {"turkish": "train-medium"}
+
+
+def main() -> None:
+    """Train and evaluate each task with each seed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("tasks", nargs="*", default=[*TASKS], help=f"of {', '.join(TASKS)}")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--out", type=Path, default=Path("runs/quality"))
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as for train")
+    arguments = parser.parse_args()
+    changes = [word for change in arguments.set for word in ("--set", change)]
+    rows = []
+    for name in arguments.tasks:
+        runs = [run(name, arguments.data, seed, arguments.out, changes) for seed in arguments.seeds]
+        scores, minutes = zip(*runs, strict=True)
+        listed = ", ".join(f"{score:.1f}" for score in scores)
+        longest = max(minutes)
+        rows.append(f"| {name} | {TASKS[name].metric} | {fmean(scores):.1f} | {listed} | {longest:.1f} |")
+    print("| task | score | mean | each seed | longest run, minutes |\n|---|---|---|---|---|")
+    print("\n".join(rows))
+
+
+def run(name: str, data: Path, seed: int, out: Path, changes: list[str]) -> tuple[float, float]:
+    """Train once (going on if it was stopped) and evaluate on the test file; gives score and minutes."""
+    task = TASKS[name]
+    train, dev, test = (data / task.files.format(part) for part in (TRAIN.get(name, "train"), "dev", "test"))
+    folder = out / f"{name}-{seed}"
+    command = [sys.executable, "-m", "seq2see"]
+    started = time.perf_counter()
+    options = [*task.options, *changes, "--out", str(folder), "--seed", str(seed), "--resume"]
+    said = subprocess.run(
+        [*command, "train", str(train), "--dev", str(dev), *options, "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    seconds = time.perf_counter() - started
+    scores = json.loads(
+        subprocess.check_output([*command, "evaluate", str(folder), str(test), "--json"], text=True)
+    )
+    steps = json.loads(said.stdout)["step"]
+    print(
+        f"{name} seed {seed}: {task.metric} {scores[task.metric]:.2f}, {steps} steps, {seconds:.0f} s",
+        flush=True,
+    )
+    return scores[task.metric], seconds / 60
+
+
+if __name__ == "__main__":
+    main()
