@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seq2see.layers.dropout import dropout
 from seq2see.layers.positions import rotate
 
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "plain_attention"]
@@ -36,11 +37,11 @@ class KeysValues:
 
 
 def plain_attention(
-    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
+    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """softmax(Q K^T / sqrt(K)) V, and the weights; a row that may look nowhere gives zeros."""
     weights = attention_weights(query, keys, mask)
-    return F.dropout(weights, dropout) @ values, weights
+    return weights @ values, weights
 
 
 def attention_weights(query: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
@@ -53,11 +54,9 @@ def attention_weights(query: Tensor, keys: Tensor, mask: Tensor | None) -> Tenso
     return scores.softmax(-1) * mask
 
 
-def fused_attention(
-    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
-) -> Tensor:
+def fused_attention(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
     """The same result by PyTorch's fused kernel, which shows no weights."""
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask, dropout_p=dropout)
+    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
 
 
 class MultiHeadAttention(nn.Module):
@@ -66,11 +65,11 @@ class MultiHeadAttention(nn.Module):
     "Attention Is All You Need", section 3.2.2. `query` and `keys` positions may be rotated (rotary).
     """
 
-    def __init__(self, width: int, heads: int, address: str, dropout: float = 0.0) -> None:
+    def __init__(self, width: int, heads: int, address: str, dropout_rate: float = 0.0) -> None:
         super().__init__()
         self.address = address
         self.heads = heads
-        self.dropout = dropout
+        self.dropout = dropout_rate
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
         self.value = nn.Linear(width, width)
@@ -96,12 +95,14 @@ class MultiHeadAttention(nn.Module):
         query = self._split(self.query(states))
         if rotation is not None:
             query = rotate(query, rotation)
-        dropout = self.dropout if self.training else 0.0
-        if watch is None:
-            read = fused_attention(query, seen.keys, seen.values, seen.mask, dropout)
+        dropped = self.dropout if self.training else 0.0
+        if watch is None and not dropped:
+            read = fused_attention(query, seen.keys, seen.values, seen.mask)
         else:
             weights = attention_weights(query, seen.keys, seen.mask)
-            read = F.dropout(watch(self.address, weights), dropout) @ seen.values
+            if watch is not None:
+                weights = watch(self.address, weights)
+            read = dropout(weights, dropped) @ seen.values
         # (B, H, T, K) -> (B, T, D)
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined

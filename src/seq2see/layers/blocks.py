@@ -6,6 +6,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from seq2see.layers.attention import KeysValues, MultiHeadAttention, Watch
+from seq2see.layers.dropout import Dropout
 from seq2see.layers.feedforward import Activation, FeedForward
 
 __all__ = ["DecoderBlock", "EncoderBlock", "NormPlace", "Residual"]
@@ -20,7 +21,7 @@ class Residual(nn.Module):
         super().__init__()
         self.place = norm
         self.norm = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.place == "before":

@@ -5,6 +5,8 @@ from typing import Literal
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seq2see.layers.dropout import Dropout
+
 __all__ = ["Activation", "FeedForward"]
 
 Activation = Literal["relu", "gelu", "swiglu"]
@@ -18,7 +20,7 @@ class FeedForward(nn.Module):
         self.activation = activation
         self.enter = nn.Linear(width, inner * (2 if activation == "swiglu" else 1))
         self.leave = nn.Linear(inner, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor) -> Tensor:
         inner = self.enter(states)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from seq2see.layers import masks
 from seq2see.layers.attention import KeysValues, Watch
 from seq2see.layers.blocks import DecoderBlock, EncoderBlock
+from seq2see.layers.dropout import Dropout
 from seq2see.layers.positions import Positions, rotary
 from seq2see.models.contracts import Memory, State
 from seq2see.models.settings import ModelSettings, TransformerSettings
@@ -24,7 +25,7 @@ class _Stack(nn.Module):
         super().__init__()
         self.embed = embed
         self.positions = Positions(part.positions, settings.width, settings.max_length, part.join_positions)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.final_norm = nn.LayerNorm(settings.width) if part.norm == "before" else nn.Identity()
         self.head_width = settings.width // part.heads
         self.scale = settings.width**0.5
