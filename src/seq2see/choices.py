@@ -25,7 +25,7 @@ class Choice:
     taken: list[tuple[dict[str, Any], str]] = field(default_factory=list)
 
     def take(self, values: dict[str, Any], reason: str) -> None:
-        """Add settings with their reason."""
+        """Add settings with their reason; those that nobody would ask about have an empty one."""
         self.taken.append((values, reason))
 
     @property
@@ -36,7 +36,7 @@ class Choice:
     def reasons(self, recipe: Recipe) -> list[str]:
         """Why, for those choices that the recipe has not overruled altogether."""
         final = _leaves(recipe.model_dump())
-        return [reason for values, reason in self.taken if _leaves(values) & final]
+        return [reason for values, reason in self.taken if reason and _leaves(values) & final]
 
 
 def choose(found: Survey, model: bool = True, steps: int | None = None) -> Choice:
@@ -118,9 +118,8 @@ def _batches(choice: Choice, count: int, length: float) -> None:
     pairs = 64 if count < 3000 else 128 if count < 30_000 else 256
     tokens = 8192
     each = min(pairs, tokens / length)
-    choice.take(
-        {"training": {"batch_pairs": pairs, "batch_tokens": tokens}}, f"batches of about {each:.0f} pairs"
-    )
+    choice.take({"training": {"batch_tokens": tokens}}, "")
+    choice.take({"training": {"batch_pairs": pairs}}, f"batches of about {each:.0f} pairs")
 
 
 def _schedule(choice: Choice, count: int, target: Kind, asked: int | None) -> None:
@@ -130,13 +129,12 @@ def _schedule(choice: Choice, count: int, target: Kind, asked: int | None) -> No
     if asked is None:
         times = steps * batch / count
         choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the data)")
-    metric = "bleu" if target == "bpe" else "exact"
     every = max(10, steps // 20)
-    looks = {"evaluate_every": every, "save_every": every, "metric": metric}
-    choice.take(
-        {"training": {"schedule": "cosine", "warmup": steps // 10, **looks}},
-        f"a look at the dev set every {every:,} steps; the weights of the best {metric} are kept",
-    )
+    metric = "bleu" if target == "bpe" else "exact"
+    choice.take({"training": {"schedule": "cosine"}}, "learning rate: warm-up, then a cosine to zero")
+    choice.take({"training": {"warmup": steps // 10, "save_every": every}}, "")
+    choice.take({"training": {"evaluate_every": every}}, f"a look at the dev set every {every:,} steps")
+    choice.take({"training": {"metric": metric}}, f"the weights with the best {metric} are kept")
 
 
 def _leaves(values: Mapping[str, Any], path: str = "") -> set[tuple[str, str]]:

@@ -16,16 +16,16 @@ __all__ = ["demo"]
 
 UNSEEN = ("vlogger", "livestream", "crowdfunding", "cyberpunk", "greenwashing", "hobbiton")
 """Words that are younger than the dictionary; any that it has learnt since is left out of training."""
-SHOWN = "livestream"
+SHOWN = "cyberpunk"
 DEV_WORDS = 1000
 SETTINGS = (
     "model.dropout=0.1",
     "model.attention_dropout=0",
-    "training.batch_pairs=256",
-    "training.steps=1100",
+    "training.batch_pairs=128",
+    "training.steps=1000",
     "training.warmup=200",
     "training.learning_rate=0.003",
-    "training.evaluate_every=275",
+    "training.evaluate_every=250",
     "training.dev_examples=500",
     "training.average=0",
 )
@@ -96,8 +96,11 @@ def _pronounce(model: Model) -> None:
     results.print(table("words it never saw", ("spelling", "pronunciation"), rows))
     seen = model.attention(SHOWN)
     weights = seen.alignment().tolist()
-    title = f"where it looks: each sound of {SHOWN!r} (rows) and the letters (columns), mean of all heads"
-    results.print(HeatMap(weights, seen.predicted, seen.source, title))
+    results.print(
+        f"[bold]where it looks[/]: each sound of {SHOWN!r} (rows) and the letters (columns), mean of all heads",
+        highlight=False,
+    )
+    results.print(HeatMap(weights, seen.predicted, seen.source))
     results.print("   ".join(alignments(weights, seen.predicted, seen.source)), highlight=False)
 
 

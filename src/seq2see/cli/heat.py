@@ -16,20 +16,21 @@ class HeatMap:
     """Rows of weights between 0 and 1, with a label for each row and column."""
 
     def __init__(
-        self, weights: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], title: str
+        self, weights: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]
     ) -> None:
-        self._weights, self._rows, self._columns, self._title = weights, rows, columns, title
+        self._weights, self._rows, self._columns = weights, rows, columns
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        grid = Table(title=self._title, title_justify="left", box=None, padding=(0, 0), pad_edge=False)
+        grid = Table(box=None, padding=(0, 0), pad_edge=False)
         grid.add_column("", justify="right")
+        grid.add_column(" ")
         for column in self._columns:
             grid.add_column(Text(f" {column} "), justify="center")
         for label, weights in zip(self._rows, self._weights, strict=True):
             cells = [
                 _cell(weight, len(column) + 2) for weight, column in zip(weights, self._columns, strict=True)
             ]
-            grid.add_row(Text(f"{label} "), *cells)
+            grid.add_row(Text(label), "", *cells)
         yield grid
 
 

@@ -57,6 +57,7 @@ class LiveReport:
 
     def look(self, look: Look) -> None:
         self._score = f"dev {look.metric} {look.scores[look.metric]:.1f}"
+        self._bar.update(self._task, score=self._score)
         self._console.print(f"step {look.step:,}  dev {describe(look)}", highlight=False)
 
     def note(self, text: str) -> None:
