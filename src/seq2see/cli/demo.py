@@ -97,7 +97,7 @@ def _pronounce(model: Model) -> None:
     seen = model.attention(SHOWN)
     weights = seen.alignment().tolist()
     results.print(
-        f"[bold]where it looks[/]: each sound of {SHOWN!r} (rows) and the letters (columns), mean of all heads",
+        f"[bold]where it looks[/]: sounds of {SHOWN!r} (rows) and its letters (columns), mean of all heads",
         highlight=False,
     )
     results.print(HeatMap(weights, seen.predicted, seen.source))

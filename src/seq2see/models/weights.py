@@ -1,14 +1,14 @@
 """The weights of a model by name, each once, and their way into and out of a file."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from seq2see.errors import RunError
+from seq2see.files import replace_bytes
 
 __all__ = ["load_weights", "read_tensors", "weights_of", "write_tensors"]
 
@@ -41,17 +41,8 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str) -
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
     """Write a safetensors file whole or not at all; what stood there before stays until then."""
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(plain, draft, metadata=dict(about or {}))
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except SafetensorError as error:
-        raise OSError(f"{path}: {error}") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    replace_bytes(path, save(plain, metadata=dict(about or {})))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

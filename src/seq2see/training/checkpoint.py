@@ -92,8 +92,8 @@ class Checkpoints:
         try:
             yield
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "space" in str(error)
-            reason = "no space is left" if full else str(error)
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            reason = "no space is left" if full else error.strerror
             raise TrainingError(
                 f"{self.folder} cannot be written: {reason}\n"
                 "what was saved before is whole; make room, then go on with --resume"
