@@ -1,7 +1,7 @@
 """Transformer blocks: sublayers, each with a residual path and a layer norm."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
@@ -31,8 +31,10 @@ class Residual(nn.Module):
         return changed
 
 
-class EncoderBlock(nn.Module):
-    """Self-attention, then feed-forward."""
+class _Block(nn.Module):
+    """The sublayers of a block; `address` is the block's own, such as `encoder.0`."""
+
+    crosses: ClassVar[bool]
 
     def __init__(
         self,
@@ -48,8 +50,17 @@ class EncoderBlock(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout)
         self.attention_residual = Residual(width, norm, dropout)
+        if self.crosses:
+            self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout)
+            self.cross_residual = Residual(width, norm, dropout)
         self.feedforward = FeedForward(width, inner, activation, dropout)
         self.feedforward_residual = Residual(width, norm, dropout)
+
+
+class EncoderBlock(_Block):
+    """Self-attention, then feed-forward."""
+
+    crosses = False
 
     def forward(
         self, states: Tensor, mask: Tensor | None, rotation: Tensor | None = None, watch: Watch | None = None
@@ -64,27 +75,10 @@ class EncoderBlock(nn.Module):
         return changed
 
 
-class DecoderBlock(nn.Module):
+class DecoderBlock(_Block):
     """Masked self-attention, cross-attention on the encoder's states, then feed-forward."""
 
-    def __init__(
-        self,
-        width: int,
-        heads: int,
-        inner: int,
-        address: str,
-        activation: Activation = "relu",
-        norm: NormPlace = "before",
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-    ) -> None:
-        super().__init__()
-        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout)
-        self.attention_residual = Residual(width, norm, dropout)
-        self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout)
-        self.cross_residual = Residual(width, norm, dropout)
-        self.feedforward = FeedForward(width, inner, activation, dropout)
-        self.feedforward_residual = Residual(width, norm, dropout)
+    crosses = True
 
     def forward(
         self,

@@ -1,7 +1,7 @@
 """The Transformer's encoder and decoder ("Attention Is All You Need", Vaswani et al. 2017)."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,10 @@ __all__ = ["DecoderState", "TransformerDecoder", "TransformerEncoder"]
 
 
 class _Stack(nn.Module):
-    """What both sides have: an embedding with positions, and a norm at the end."""
+    """What both sides have: an embedding with positions, blocks, and a norm at the end."""
+
+    name: ClassVar[str]
+    block: ClassVar[type[EncoderBlock] | type[DecoderBlock]]
 
     def __init__(self, embed: nn.Embedding, settings: ModelSettings, part: TransformerSettings) -> None:
         super().__init__()
@@ -29,6 +32,19 @@ class _Stack(nn.Module):
         self.final_norm = nn.LayerNorm(settings.width) if part.norm == "before" else nn.Identity()
         self.head_width = settings.width // part.heads
         self.scale = settings.width**0.5
+        self.blocks = nn.ModuleList(
+            self.block(
+                settings.width,
+                part.heads,
+                part.feedforward,
+                f"{self.name}.{layer}",
+                part.activation,
+                part.norm,
+                settings.dropout,
+                settings.attention_dropout,
+            )
+            for layer in range(part.layers)
+        )
 
     def read(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Embedded tokens at their places, (B, T) -> (B, T, D)."""
@@ -45,21 +61,7 @@ class _Stack(nn.Module):
 class TransformerEncoder(_Stack):
     """Blocks of self-attention over the source."""
 
-    def __init__(self, embed: nn.Embedding, settings: ModelSettings, part: TransformerSettings) -> None:
-        super().__init__(embed, settings, part)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(
-                settings.width,
-                part.heads,
-                part.feedforward,
-                f"encoder.{layer}",
-                part.activation,
-                part.norm,
-                settings.dropout,
-                settings.attention_dropout,
-            )
-            for layer in range(part.layers)
-        )
+    name, block = "encoder", EncoderBlock
 
     def forward(self, source: Tensor, watch: Watch | None = None) -> Memory:
         mask = masks.present(source, PAD)
@@ -88,21 +90,7 @@ class DecoderState:
 class TransformerDecoder(_Stack):
     """Blocks of masked self-attention and attention on the source."""
 
-    def __init__(self, embed: nn.Embedding, settings: ModelSettings, part: TransformerSettings) -> None:
-        super().__init__(embed, settings, part)
-        self.blocks = nn.ModuleList(
-            DecoderBlock(
-                settings.width,
-                part.heads,
-                part.feedforward,
-                f"decoder.{layer}",
-                part.activation,
-                part.norm,
-                settings.dropout,
-                settings.attention_dropout,
-            )
-            for layer in range(part.layers)
-        )
+    name, block = "decoder", DecoderBlock
 
     def begin(self, memory: Memory) -> DecoderState:
         rotation = self.rotation(0, memory.states.shape[1], memory.states)
