@@ -45,6 +45,15 @@ def test_any_text_comes_back_from_subwords(subwords, lines):
         assert not {PAD, BEGIN, END, UNKNOWN} & set(ids)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(lines=texts, others=texts)
+def test_many_texts_at_once_equal_one_after_another(kind, lines, others):
+    """The quick way to encode many texts and the library's way give the same ids, also for unknown pieces."""
+    tokenizer = learn(kind, lines)
+    mixed = lines + others
+    assert tokenizer.encode_many(mixed) == [tokenizer.encode(text) for text in mixed]
+
+
 @given(lines=texts)
 def test_symbols_come_back_with_single_spaces(lines):
     """H: symbols stand between spaces, and how many there are says nothing."""
