@@ -19,7 +19,8 @@ def surveyed(sources: list[str], targets: list[str], count: int | None = None) -
 
 
 def recipe_for(found: Survey, **options) -> Recipe:
-    return compose([choose(found, **options).values, {"data": {"train": "x"}}], "test")
+    asked = {"data": {"train": "x"}, **options}
+    return compose([choose(found, asked).values, asked], "test")
 
 
 @pytest.mark.parametrize(
@@ -77,16 +78,33 @@ def test_more_data_means_more_steps_but_fewer_rounds() -> None:
 
 
 def test_warm_up_and_looks_follow_the_steps_asked_for() -> None:
-    recipe = recipe_for(surveyed(["a"] * 9, ["b"] * 9), steps=400)
+    recipe = recipe_for(surveyed(["a"] * 9, ["b"] * 9), training={"steps": 400})
     assert recipe.training.warmup == 40
     assert recipe.training.evaluate_every == 20
 
 
 def test_reasons_leave_out_what_was_overruled() -> None:
-    choice = choose(surveyed(["word"] * 9, ["w o r d"] * 9))
+    choice = choose(surveyed(["word"] * 9, ["w o r d"] * 9), {})
     data = {"data": {"train": "x"}}
     everything = choice.reasons(compose([choice.values, data], "test"))
     fewer = choice.reasons(compose([choice.values, data, {"training": {"steps": 7}}], "test"))
     assert [reason for reason in everything if reason not in fewer] == [
         reason for reason in everything if "times through the data" in reason
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"shared": False},
+        {"source": {"kind": "bpe", "size": 500}},
+        {"source": {"kind": "words"}, "target": {"kind": "words"}},
+        {"source": {"kind": "unigram"}, "target": {"kind": "unigram"}, "shared": True},
+    ],
+)
+def test_choices_go_along_with_what_is_asked(text) -> None:
+    """Whatever is asked of the tokenisation of alike sides, the rest is chosen to fit it."""
+    words = ["cat", "dog", "horse", "bird"]
+    recipe = recipe_for(surveyed(words, [f"{word}s" for word in words]), text=text)
+    assert recipe.model.share_embeddings == recipe.text.shared
+    assert recipe.text.source.kind == text.get("source", {"kind": "characters"})["kind"]

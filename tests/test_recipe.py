@@ -57,7 +57,7 @@ def test_recipes_that_cannot_be(assignments, reason):
         ["text.shared=true", "model.share_embeddings=true"],
         ["model.width=96", "model.encoder.heads=8"],
         ["model.decoder.positions=one-hot", "model.decoder.join_positions=true"],
-        ["model.decoder.positions=one-hot", "model.max_length=256"],
+        ["model.decoder.positions=one-hot", "model.max_length=256", "data.max_length=256"],
         ["model.width=20", "model.encoder.positions=learned", "model.decoder.positions=none"],
     ],
 )

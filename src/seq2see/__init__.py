@@ -29,4 +29,7 @@ def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any)
     """Train on a file of pairs; options as those of `seq2see train`: dev, out, preset, recipe, seed, ..."""
     from seq2see.workflow import Request, train
 
-    return train(Request(data=str(data), settings=settings, **options)).model
+    trained = train(Request(data=str(data), settings=settings, **options))
+    if trained.interrupted is not None:
+        raise KeyboardInterrupt(f"stopped at step {trained.progress.step}; resume=True goes on")
+    return trained.model

@@ -39,17 +39,23 @@ class Choice:
         return [reason for values, reason in self.taken if reason and _leaves(values) & final]
 
 
-def choose(found: Survey, model: bool = True, steps: int | None = None) -> Choice:
-    """Look at pairs and choose tokenisation, batches, schedule and, unless one is given, model and steps."""
+def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choice:
+    """Look at pairs and choose what was not asked for: tokenisation, batches, schedule and a model."""
     choice = Choice()
-    sources = [pair.source for pair in found.sample]
-    targets = [pair.target for pair in found.sample]
-    kinds = kind_of(sources), kind_of(targets)
-    _text(choice, found.count, kinds, sources, targets)
+    text, training = asked.get("text", {}), asked.get("training", {})
+    sides = {
+        "source": [pair.source for pair in found.sample],
+        "target": [pair.target for pair in found.sample],
+    }
+    kinds: dict[str, Kind] = {
+        side: text.get(side, {}).get("kind") or kind_of(texts) for side, texts in sides.items()
+    }
+    _text(choice, found.count, kinds)
+    _sharing(choice, kinds, sides, text.get("shared"))
     if model:
         _model(choice, found.count)
-    _batches(choice, found.count, max(_length(sources, kinds[0]), _length(targets, kinds[1])))
-    _schedule(choice, found.count, kinds[1], steps)
+    _batches(choice, found.count, max(_length(sides[side], kinds[side]) for side in sides))
+    _schedule(choice, found.count, kinds["target"], training.get("steps"))
     return choice
 
 
@@ -67,28 +73,31 @@ def kind_of(texts: Iterable[str]) -> Kind:
     return "bpe"
 
 
-def _text(
-    choice: Choice, count: int, kinds: tuple[Kind, Kind], sources: list[str], targets: list[str]
-) -> None:
+def _text(choice: Choice, count: int, kinds: Mapping[str, Kind]) -> None:
     size = 8000 if count >= 20_000 else 4000 if count >= 5000 else 1000
-    sides = {
-        name: {"kind": kind, **({"size": size} if kind == "bpe" else {})}
-        for name, kind in zip(("source", "target"), kinds, strict=True)
-    }
     why = {
         "symbols": "few short symbols between spaces",
-        "characters": "short words",
+        "characters": "short texts",
+        "words": "as asked",
         "bpe": f"sentences, {size:,} sub-words",
+        "unigram": f"{size:,} sub-words",
     }
-    for name, kind in zip(("source", "target"), kinds, strict=True):
-        choice.take({"text": {name: sides[name]}}, f"{name}: {kind} ({why[kind]})")
-    if kinds[0] == kinds[1] != "symbols":
-        common = _common_letters(sources, targets)
+    for side, kind in kinds.items():
+        sized = {"size": size} if kind in ("bpe", "unigram") else {}
+        choice.take({"text": {side: {"kind": kind, **sized}}}, f"{side}: {kind} ({why[kind]})")
+
+
+def _sharing(
+    choice: Choice, kinds: Mapping[str, Kind], sides: Mapping[str, list[str]], asked: bool | None
+) -> None:
+    """One vocabulary where both sides are cut alike and written alike; the embedding follows it."""
+    shared = asked
+    if asked is None and kinds["source"] == kinds["target"] != "symbols":
+        common = _common_letters(sides["source"], sides["target"])
         shared = common >= 0.6
-        choice.take(
-            {"text": {"shared": shared}, "model": {"share_embeddings": shared}},
-            f"{'one vocabulary' if shared else 'two vocabularies'} ({common:.0%} of the letters are common)",
-        )
+        how = "one vocabulary" if shared else "two vocabularies"
+        choice.take({"text": {"shared": shared}}, f"{how} ({common:.0%} of the letters are common)")
+    choice.take({"model": {"share_embeddings": bool(shared)}}, "")
 
 
 def _common_letters(sources: list[str], targets: list[str]) -> float:
@@ -111,7 +120,7 @@ def _length(texts: list[str], kind: Kind) -> float:
     if kind == "characters":
         return fmean(map(len, texts)) + 1
     # Sub-words cut some words in two.
-    return fmean(len(text.split()) for text in texts) * (1.3 if kind == "bpe" else 1.0) + 1
+    return fmean(len(text.split()) for text in texts) * (1.3 if kind in ("bpe", "unigram") else 1.0) + 1
 
 
 def _batches(choice: Choice, count: int, length: float) -> None:
@@ -130,7 +139,7 @@ def _schedule(choice: Choice, count: int, target: Kind, asked: int | None) -> No
         times = steps * batch / count
         choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the data)")
     every = max(10, steps // 20)
-    metric = "bleu" if target == "bpe" else "exact"
+    metric = "exact" if target in ("characters", "symbols") else "bleu"
     choice.take({"training": {"schedule": "cosine"}}, "learning rate: warm-up, then a cosine to zero")
     choice.take({"training": {"warmup": steps // 10, "save_every": every}}, "")
     choice.take({"training": {"evaluate_every": every}}, f"a look at the dev set every {every:,} steps")

@@ -30,6 +30,7 @@ class Files:
     train: PairFile
     found: Survey
     dev: PairFile | None
+    dev_found: Survey | None
     held_out: Split | None
     bad_lines: BadLines
 
@@ -41,8 +42,8 @@ class Files:
 
     def dev_pairs(self) -> list[Pair]:
         """The pairs to look at now and then; of a very large dev file an even sample."""
-        if self.dev is not None:
-            return _thin(survey(self.dev, self.bad_lines).sample, _DEV_PAIRS)
+        if self.dev_found is not None:
+            return _thin(self.dev_found.sample, _DEV_PAIRS)
         assert self.held_out is not None
         return [pair for pair in self.train.pairs(self.bad_lines) if self.held_out.holds_out(pair)]
 
@@ -55,12 +56,17 @@ class Files:
 def open_files(settings: DataSettings, seed: int) -> Files:
     """Read the files through once; anything that cannot be used is refused here."""
     train = PairFile(settings.train, settings)
+    for path in (*train.paths, *(PairFile(settings.dev, settings).paths if settings.dev else ())):
+        if path.is_fifo():
+            raise DataError(
+                f"{path} is a pipe, and training reads its files more than once; pipe it in with -"
+            )
     found = survey(train, settings.bad_lines)
     if settings.dev is not None:
         dev = PairFile(settings.dev, settings)
-        return Files(train, found, dev, None, settings.bad_lines)
+        return Files(train, found, dev, survey(dev, settings.bad_lines), None, settings.bad_lines)
     held_out = split(found, settings.dev_share, _DEV_MOST, seed)
-    return Files(train, found, None, held_out, settings.bad_lines)
+    return Files(train, found, None, None, held_out, settings.bad_lines)
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,8 @@ class Corpus:
                 f"all {which} pairs are longer than data.max_length = {limit} tokens; "
                 "raise it with --set data.max_length=N, or split the lines"
             )
+        short_enough = set(dev.lines.tolist())
+        dev_pairs = [pair for pair in dev_pairs if pair.line in short_enough]
         return cls(codec, train, dev, dev_pairs, _about(files, train, dev, dev_pairs, codec, fingerprint))
 
     def batches(self, recipe: Recipe) -> Batches:
@@ -127,6 +135,7 @@ def _about(
         "dev_pairs": len(dev),
         "dev_sources_in_train": len(overlap) if files.held_out is None else 0,
         "too_long": train.left_out,
+        "skipped_lines": dict(files.found.skipped),
         "mean_source": round(float(sources.mean()), 2),
         "mean_target": round(float(targets.mean()), 2),
         "longest_source": int(sources.max()),
@@ -144,6 +153,11 @@ def _unknown(codec: Codec, pairs: Iterable[Pair]) -> dict[str, dict[str, int]]:
     return {
         "source": dict(codec.source.unknown(pair.source for pair in pairs).most_common(20)),
         "target": dict(codec.target.unknown(pair.target for pair in pairs).most_common(20)),
+        **(
+            {"features": dict(codec.features.unknown(pair.features for pair in pairs))}
+            if codec.features
+            else {}
+        ),
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import yaml
 from pydantic import Field, model_validator
@@ -16,13 +16,14 @@ from seq2see.settings import Settings, build, merge, near, read_yaml
 from seq2see.text import TextSettings
 from seq2see.training.settings import TrainingSettings
 
-__all__ = ["VERSION", "Recipe", "compose", "preset", "presets"]
+__all__ = ["VERSION", "Parts", "Recipe", "compose", "compose_parts", "preset", "presets", "read_recipe"]
 
 VERSION = 1
+P = TypeVar("P", bound="Parts")
 
 
-class Recipe(Settings):
-    """Everything that decides what a run becomes."""
+class Parts(Settings):
+    """The settings of each room, each checked by itself."""
 
     version: int = VERSION
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
@@ -31,6 +32,10 @@ class Recipe(Settings):
     model: ModelSettings = ModelSettings()
     training: TrainingSettings = TrainingSettings()
     decoding: DecodingSettings = DecodingSettings()
+
+
+class Recipe(Parts):
+    """Everything that decides what a run becomes."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -71,16 +76,25 @@ def preset(name: str) -> dict[str, Any]:
 
 def compose(layers: Sequence[Mapping[str, Any]], origin: str) -> Recipe:
     """Put settings over one another, later ones last, and check the result."""
+    return _build(Recipe, layers, origin)
+
+
+def compose_parts(layers: Sequence[Mapping[str, Any]], origin: str) -> Parts:
+    """The same for settings that are not all known yet: each room is checked, how they fit is not."""
+    return _build(Parts, layers, origin)
+
+
+def _build(kind: type[P], layers: Sequence[Mapping[str, Any]], origin: str) -> P:
     values: dict[str, Any] = {}
     for layer in layers:
         values = merge(values, layer)
     version = values.get("version", VERSION)
-    if isinstance(version, int) and version > VERSION:
+    if str(version).isdigit() and int(version) > VERSION:
         raise SettingsError(
             f"{origin} is of version {version}, and this seq2see knows up to {VERSION}; "
             "upgrade with 'pip install --upgrade seq2see'"
         )
-    return build(Recipe, values, origin)
+    return build(kind, values, origin)
 
 
 def read_recipe(path: Path) -> Recipe:

@@ -18,7 +18,7 @@ from seq2see.decoding import score as score_batch
 from seq2see.decoding.record import record
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
-from seq2see.models import Seq2Seq
+from seq2see.models import Memory, Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import Recipe, read_recipe
 from seq2see.settings import build
@@ -113,13 +113,20 @@ class Model:
         would have to be waited for.
         """
         settings = self.decoding(**options)
-        forced = self.codec.target.encode(prefix) if prefix else []
+        forced = self._prefix(prefix) if prefix else []
         stream = iter(sources)
         size, done = 16, 0
         while taken := _take(stream, size, ready):
             yield from self._window(taken, settings, forced, done)
             done += len(taken)
             size = min(_WINDOW, size * 4)
+
+    def _prefix(self, text: str) -> list[int]:
+        if unknown := self.codec.target.unknown([text]):
+            raise SettingsError(
+                f"the prefix holds {', '.join(map(repr, unknown))}, which training never showed"
+            )
+        return self.codec.target.encode(text)
 
     def decoding(self, **options: Any) -> DecodingSettings:
         """The recipe's way of decoding with some options changed."""
@@ -157,6 +164,8 @@ class Model:
         else:
             output = tuple(self.codec.target.encode(target))
         said = [*output, END]
+        self._refuse_too_long("encoder", [source])
+        self._refuse_too_long("decoder", [said])
         read = [BEGIN, *said[:-1]]
         ids = torch.tensor([source], device=self.device), torch.tensor([read], device=self.device)
         weights = {address: found[0].cpu() for address, found in record(self.network, *ids).items()}
@@ -177,7 +186,7 @@ class Model:
         for chosen in _by_length([len(ids[row]) for row in full], settings.batch_tokens // rows_each):
             rows = [full[place] for place in chosen]
             memory = self._encode(pad([ids[row] for row in rows]))
-            limits = [self._limit(len(ids[row]), settings) + len(forced) for row in rows]
+            limits = [self._limit(len(ids[row]), settings, len(forced)) for row in rows]
             found = search(
                 self.network, memory, limits, settings, [forced] * len(rows), [first + row for row in rows]
             )
@@ -191,16 +200,20 @@ class Model:
         return outputs
 
     @torch.inference_mode()
-    def _encode(self, source: Tensor) -> Any:
+    def _encode(self, source: Tensor) -> Memory:
         return self.network.encode(source.to(self.device))
 
-    def _limit(self, length: int, settings: DecodingSettings) -> int:
+    def _limit(self, length: int, settings: DecodingSettings, forced: int) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""
-        places = self.recipe.model.places("decoder") or math.inf
-        if settings.max_length is not None:
-            return int(min(settings.max_length, places))
-        likely = math.ceil(1.5 * self.about["length_ratio"] * length) + 10
-        return int(min(likely, 2 * self.about["longest_target"] + 10, places))
+        likely = math.ceil(1.5 * self.about["length_ratio"] * length) + 10 + forced
+        limit = settings.max_length or min(likely, 2 * self.about["longest_target"] + 10 + forced)
+        limit = int(min(limit, self.recipe.model.places("decoder") or math.inf))
+        if forced >= limit:
+            raise SettingsError(
+                f"a prefix of {forced} tokens leaves no room in an output of at most {limit}; "
+                "shorten the prefix, or raise --max-length"
+            )
+        return limit
 
     def _refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
         places = self.recipe.model.places(side)

@@ -1,10 +1,13 @@
 """From files to a trained run directory."""
 
 import json
+import math
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,12 @@ from seq2see.data import Pair
 from seq2see.data.batches import Batches
 from seq2see.data.lines import save_standard_input
 from seq2see.data.pairs import columns_of
-from seq2see.errors import DataError, RunError, SettingsError
-from seq2see.evaluation import Example, score_outputs
+from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
+from seq2see.evaluation import Example, metrics_for, score_outputs
 from seq2see.files import replace_text
 from seq2see.layers.losses import cross_entropy
 from seq2see.models import Seq2Seq
-from seq2see.recipe import Recipe, compose, preset, read_recipe
+from seq2see.recipe import Recipe, compose, compose_parts, preset, read_recipe
 from seq2see.run import Model, Source, device_of, read_about
 from seq2see.settings import merge, override, read_yaml, write_yaml
 from seq2see.text import PAD, Codec
@@ -47,18 +50,23 @@ class Request:
     source: str | None = None
     target: str | None = None
     features: str | None = None
+    device: str | None = None
     resume: bool = False
 
     def folder(self) -> Path:
-        """Where the run goes: as asked, or a free name under `runs/` after the file."""
+        """Where the run goes: as asked, or a new folder under `runs/` named after the file."""
         if self.out is not None:
             return Path(self.out)
         stem = Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
-        taken = [path for path in Path("runs").glob(f"{stem}*") if (path / "recipe.yaml").exists()]
-        if self.resume and taken:
-            return max(taken, key=lambda path: (path / "recipe.yaml").stat().st_mtime)
-        names = [stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))]
-        return next(Path("runs") / name for name in names if not (Path("runs") / name).exists())
+        if self.resume:
+            own = re.compile(rf"{re.escape(stem)}(-\d+)?")
+            started = [
+                path.parent for path in Path("runs").glob("*/recipe.yaml") if own.fullmatch(path.parent.name)
+            ]
+            if started:
+                return max(started, key=lambda path: (path / "recipe.yaml").stat().st_mtime)
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        return next(filter(_claimed, (Path("runs") / name for name in names)))
 
     def wishes(self, folder: Path) -> dict[str, Any]:
         """All that was asked for by name, which stands over any preset or choice."""
@@ -69,8 +77,8 @@ class Request:
         }
         train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
         named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
-        limits = {"steps": self.max_steps, "minutes": self.max_minutes}
-        training = {name: value for name, value in limits.items() if value is not None}
+        options = {"steps": self.max_steps, "minutes": self.max_minutes, "device": self.device}
+        training = {name: value for name, value in options.items() if value is not None}
         seed = {"seed": self.seed} if self.seed is not None else {}
         return merge(override(self.settings), {"data": named, "training": training, **seed})
 
@@ -82,6 +90,8 @@ class Trained:
     folder: Path
     model: Model
     progress: Progress
+    interrupted: int | None = None
+    """The signal that stopped it, if one did."""
 
 
 def train(
@@ -100,12 +110,16 @@ def train(
             raise RunError(
                 f"{folder} {holds}; go on with a run there by --resume, or name another place with --out"
             )
-    if request.resume and resumable:
-        recipe, corpus = _reopen(request, folder)
+    if resumable:
+        recipe, corpus = _reopen(request, folder, tell)
     else:
         if request.resume:
             tell(f"nothing to resume in {folder}: starting")
-        recipe, corpus = _begin(request, folder, tell)
+        try:
+            recipe, corpus = _begin(request, folder, tell)
+        except Seq2seeError:
+            _leave(folder)
+            raise
     network = _network(recipe, corpus.codec)
     model = Model(recipe, corpus.codec, network, corpus.about)
     checkpoints = Checkpoints(folder)
@@ -120,14 +134,12 @@ def train(
     )
     if checkpoints.started and request.resume:
         trainer.resume()
-        done = trainer.progress.step >= recipe.training.steps
-        way_on = "; all steps are done, --max-steps would add more" if done else ""
-        tell(f"going on from step {trainer.progress.step:,}{way_on}")
+        tell(f"going on from step {trainer.progress.step:,}{_ended(trainer.progress, recipe)}")
     progress = trainer.run()
     with _writing(folder):
         replace_text(folder / "card.md", card(model, progress))
     network.eval()
-    return Trained(folder, model, progress)
+    return Trained(folder, model, progress, trainer.interrupted)
 
 
 def examples_of(
@@ -136,7 +148,8 @@ def examples_of(
     """Decode the sources of pairs, each once; its targets are the references."""
     references: dict[Source, list[str]] = {}
     for pair in pairs:
-        references.setdefault(Source(pair.source, pair.features), []).append(pair.target)
+        target = " ".join(filter(None, pair.target.split(" "))) if model.unit == "symbols" else pair.target
+        references.setdefault(Source(pair.source, pair.features), []).append(target)
     sources = list(references)
     if most is not None:
         sources = sources[:: -(-len(sources) // most)]
@@ -150,18 +163,16 @@ def examples_of(
 def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
     """Compose the recipe, learn the vocabularies, and lay the foundations of the run directory."""
     wishes = request.wishes(folder)
-    given = read_yaml(Path(request.recipe)) if request.recipe is not None else {}
-    named = preset(request.preset) if request.preset is not None else {}
+    named, given = _given(request)
     origin = request.recipe or "recipe"
     # Wrong keys and values are refused before a large file is read.
-    asked = compose([named, given, wishes], origin)
+    asked = compose_parts([named, given, wishes], origin)
     if request.data == "-":
         with _writing(folder):
             save_standard_input(folder / "pairs.tsv")
     files = open_files(asked.data, asked.seed)
     settled = merge(named, given)
-    steps = merge(settled, wishes).get("training", {}).get("steps")
-    choice = choose(files.found, model="encoder" not in settled.get("model", {}), steps=steps)
+    choice = choose(files.found, merge(settled, wishes), model="encoder" not in settled.get("model", {}))
     recipe = compose([choice.values, named, given, wishes], origin)
     for reason in choice.reasons(recipe):
         tell(reason)
@@ -176,18 +187,44 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     return recipe, corpus
 
 
-def _reopen(request: Request, folder: Path) -> tuple[Recipe, Corpus]:
-    """The recipe and data of a run as they were; only how long it trains may change."""
+def _given(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a preset and of a recipe file, as far as they are named."""
+    named = preset(request.preset) if request.preset is not None else {}
+    return named, read_yaml(Path(request.recipe)) if request.recipe is not None else {}
+
+
+def _leave(folder: Path) -> None:
+    """Take away what was made for a run that could not begin, if nothing is in it."""
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _ended(progress: Progress, recipe: Recipe) -> str:
+    """Why a resumed run has nothing left to do, if so."""
+    if progress.step >= recipe.training.steps:
+        return "; all steps are done, a larger --max-steps would add some"
+    minutes = recipe.training.minutes
+    if minutes is not None and progress.seconds >= minutes * 60:
+        return "; its time is over, a larger --max-minutes would give it more"
+    return ""
+
+
+def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
+    """The recipe and data of a run as they were; only how long and where it trains may change."""
     old = read_recipe(folder / "recipe.yaml")
-    recipe = compose([old.model_dump(), request.wishes(folder)], "--resume")
-    free = {name: getattr(recipe.training, name) for name in ("steps", "minutes", "device")}
-    allowed = merge(old.model_dump(), {"training": free})
-    if changed := _first_difference(allowed, recipe.model_dump()):
+    named, given = _given(request)
+    recipe = compose([old.model_dump(), named, given, request.wishes(folder)], "--resume")
+    # The files may have moved: their fingerprint tells whether they are the same.
+    free = {
+        "training": {name: getattr(recipe.training, name) for name in ("steps", "minutes", "device")},
+        "data": {name: getattr(recipe.data, name) for name in ("train", "dev")},
+    }
+    if changed := _first_difference(merge(old.model_dump(), free), recipe.model_dump()):
         raise SettingsError(
             f"--resume goes on with the recipe of {folder}, and {changed} would change; "
             "leave it out, or start a new run with another --out"
         )
-    corpus = Corpus.prepare(open_files(recipe.data, recipe.seed), recipe, Codec.load(folder / "tokenizers"))
+    corpus = _prepare(open_files(recipe.data, recipe.seed), recipe, Codec.load(folder / "tokenizers"), tell)
     if corpus.about["fingerprint"] != read_about(folder)["fingerprint"]:
         raise DataError(
             f"{recipe.data.train} (or the dev file) is not what {folder} was trained on any more; "
@@ -218,6 +255,11 @@ def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[
         f"{about['train_pairs']:,} pairs to train on, {about['dev_pairs']:,} to look at; "
         f"vocabularies of {about['source_vocabulary']:,} and {about['target_vocabulary']:,}"
     )
+    for kind, lines in about["skipped_lines"].items():
+        tell(f"left out: {lines:,} lines ({kind})")
+    for side, tokens in zip(("source", "target"), corpus.train.unknown, strict=True):
+        if tokens:
+            tell(f"unknown {side} tokens in the training pairs: {tokens:,}")
     if about["too_long"]:
         limit = recipe.data.max_length
         tell(f"left out: {about['too_long']:,} pairs of more than data.max_length = {limit} tokens")
@@ -244,9 +286,18 @@ def _validator(model: Model, corpus: Corpus) -> Callable[[Seq2Seq], dict[str, fl
     batches = corpus.dev_batches(model.recipe)
 
     def validate(network: Seq2Seq) -> dict[str, float]:
+        loss = _loss(network, batches, model.device)
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
+                "or a longer training.warmup"
+            )
         examples = examples_of(model, corpus.dev_pairs, most, beam=1, nbest=1)
-        scores = score_outputs(examples, model.unit)
-        return {"loss": _loss(network, batches, model.device), **scores}
+        watched = model.recipe.training.metric
+        wanted = dict.fromkeys(
+            [*metrics_for(examples, model.unit), *([watched] if watched != "loss" else [])]
+        )
+        return {"loss": loss, **score_outputs(examples, model.unit, list(wanted))}
 
     return validate
 
@@ -259,6 +310,17 @@ def _loss(network: Seq2Seq, batches: Batches, device: torch.device) -> float:
         total += cross_entropy(network(batch.source, batch.inputs), batch.labels, PAD).item()
         tokens += batch.tokens
     return total / tokens
+
+
+def _claimed(folder: Path) -> bool:
+    """Make a folder for this run alone; one that is there already belongs to another, unless it is empty."""
+    with _writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            return folder.is_dir() and not any(folder.iterdir())
+    return True
 
 
 @contextmanager

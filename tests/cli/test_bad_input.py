@@ -16,7 +16,7 @@ Command = Any
 def refused(said: Any, *parts: str, code: int = 2) -> None:
     """A short message with these parts, and the exit code of a mistake."""
     assert said.code == code, said
-    assert said.err.startswith("error: ")
+    assert said.err.lstrip().startswith("error: ")
     assert len(said.err.strip().splitlines()) <= 4, said.err
     for part in parts:
         assert part in said.err, said.err
@@ -145,7 +145,8 @@ def test_truncated_state(seq2see: Command, trained: Path, tmp_path: Path) -> Non
     run = shutil.copytree(trained, tmp_path / "run")
     (run / "state" / "training.safetensors").write_bytes(b"\x00" * 20)
     said = seq2see("train", trained.parent / "pairs.tsv", "--out", run, "--resume")
-    refused(said, "training.safetensors is damaged")
+    assert said.code == 2
+    assert "training.safetensors is damaged" in said.err
 
 
 def test_not_a_run(seq2see: Command, tmp_path: Path) -> None:
@@ -241,3 +242,42 @@ def test_past_the_last_position(seq2see: Command, pairs: Path, small: list[str],
     assert said.code == 0
     (tmp_path / "long.txt").write_text("b" * 30 + "\n")
     refused(seq2see("decode", tmp_path / "run", tmp_path / "long.txt"), "31 tokens", "end at 12")
+
+
+def test_a_missing_dev_file(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
+    """It is told before any work is done, and no empty folder is left behind."""
+    said = seq2see("train", pairs, "--dev", tmp_path / "no.tsv", "--out", tmp_path / "run")
+    refused(said, "there is no file", "no.tsv")
+    assert not (tmp_path / "run").exists()
+
+
+def test_failed_starts_leave_nothing(
+    seq2see: Command, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(4):
+        refused(seq2see("train", "missing.tsv"), "there is no file")
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_comparing_runs_that_read_other_columns(
+    seq2see: Command, trained: Path, pairs: Path, small: list[str], tmp_path: Path
+) -> None:
+    backwards = ("--source", "2", "--target", "1")
+    assert seq2see("train", pairs, *backwards, "--out", tmp_path / "run", *small).code == 0
+    refused(seq2see("compare", trained, tmp_path / "run", pairs), "do not read the same pairs", "--source")
+
+
+def test_a_prefix_that_cannot_be(seq2see: Command, trained: Path, pairs: Path) -> None:
+    refused(seq2see("decode", trained, pairs, "--prefix", "Q"), "'Q'", "never showed")
+    said = seq2see("decode", trained, pairs, "--prefix", "m a", "--max-length", "2")
+    refused(said, "prefix of 2 tokens", "--max-length")
+
+
+def test_features_that_the_run_does_not_know(seq2see: Command, trained: Path, pairs: Path) -> None:
+    refused(seq2see("decode", trained, pairs, "--features", "2"), "trained without features")
+
+
+def test_a_pipe_as_file(seq2see: Command, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refused(seq2see("train", tmp_path / "pipe", "--out", tmp_path / "run"), "is a pipe", "with -")

@@ -102,6 +102,17 @@ def test_decode_keeps_lines_aligned(seq2see: Command, trained: Path, monkeypatch
     assert "'😀' x1" in said.err
 
 
+def test_decode_leaves_bad_lines_empty(seq2see: Command, trained: Path, tmp_path: Path) -> None:
+    """One line that is not text costs its own output alone."""
+    (tmp_path / "words.txt").write_bytes(b"bam\n\xff\ndost\n")
+    said = seq2see("decode", trained, tmp_path / "words.txt")
+    assert said.code == 1
+    outputs = said.out.split("\n")
+    assert len(outputs) == 4
+    assert outputs[1] == "" != outputs[0]
+    assert "line 2: not UTF-8" in said.err
+
+
 def test_decode_streams(trained: Path) -> None:
     """An answer comes before the next line is asked for."""
     process = subprocess.Popen(
@@ -156,6 +167,12 @@ def test_score_agrees_with_decode(seq2see: Command, trained: Path, tmp_path: Pat
     (tmp_path / "pairs.tsv").write_text("".join(f"{word}\t{output['text']}\n" for word, output in pairs))
     scores = [float(line) for line in seq2see("score", trained, tmp_path / "pairs.tsv").out.split()]
     assert scores == pytest.approx([output["log_probability"] for _, output in pairs], abs=1e-3)
+    (tmp_path / "gaps.tsv").write_text(
+        "\n" + (tmp_path / "pairs.tsv").read_text().replace("\n", "\n\nonly\t\n", 1)
+    )
+    assert seq2see("score", trained, tmp_path / "gaps.tsv").out.split("\n")[1:5:3] == [
+        f"{v:.6f}" for v in scores
+    ]
     answer = json.loads(seq2see("score", trained, tmp_path / "pairs.tsv", "--json").out)
     assert answer["scores"] == pytest.approx(scores, abs=1e-5)
 
@@ -173,6 +190,33 @@ def test_evaluate_counts_any_reference(seq2see: Command, trained: Path, tmp_path
     table = seq2see("evaluate", trained, tmp_path / "test.tsv").out
     assert "worst outputs" in table
     assert "q q q" in table
+
+
+def test_spaces_between_symbols_do_not_count(seq2see: Command, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("bam\n")
+    output = seq2see("decode", trained, tmp_path / "words.txt").out.strip()
+    (tmp_path / "test.tsv").write_text(f"bam\t{output.replace(' ', '  ')} \n")
+    assert json.loads(seq2see("evaluate", trained, tmp_path / "test.tsv", "--json").out)["exact"] == 100
+
+
+def test_any_metric_can_be_watched(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
+    """BLEU says little about words, but it is not ours to crash over it."""
+    said = seq2see(
+        "train", pairs, "--out", tmp_path / "run", *small, "--set", "training.metric=bleu", "--json"
+    )
+    assert said.code == 0
+    assert "bleu" in json.loads(said.out)["dev"]
+
+
+def test_runs_find_their_own_names(
+    seq2see: Command, pairs: Path, small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = (json.loads(seq2see("train", pairs, *small, "--json").out)["run"] for _ in range(2))
+    assert (first, second) == ("runs/pairs", "runs/pairs-2")
+    said = seq2see("train", pairs, *small, "--resume")
+    assert said.code == 0
+    assert "all steps are done" in said.err
 
 
 def test_compare_a_run_with_itself(seq2see: Command, trained: Path, pairs: Path) -> None:
@@ -225,7 +269,7 @@ def test_an_interruption_saves_and_says_how_to_go_on(
         process.send_signal(number)
         assert process.stderr is not None
         said = process.stderr.read()
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "all is saved" in said
     assert f"seq2see train {pairs} --out {run} --resume" in said
     step = json.loads(read_tensors(run / "state" / "training.safetensors")[1]["progress"])["step"]

@@ -140,6 +140,21 @@ def test_a_loss_that_is_not_finite_names_the_lines(pairs: Path, tmp_path: Path) 
     assert Checkpoints(tmp_path / "run").started
 
 
+def test_a_finished_run_is_left_alone(pairs: Path, tmp_path: Path) -> None:
+    run(pairs, tmp_path / "run")
+    before = (tmp_path / "run" / "metrics.jsonl").read_text(), numbers(tmp_path / "run")
+    again = run(pairs, tmp_path / "run", resume=True)
+    assert again.progress.finished
+    assert (tmp_path / "run" / "metrics.jsonl").read_text() == before[0]
+    assert all(value.equal(before[1][name]) for name, value in numbers(tmp_path / "run").items())
+
+
+def test_a_moved_file_can_be_resumed(pairs: Path, tmp_path: Path) -> None:
+    run(pairs, tmp_path / "run", steps=6)
+    moved = pairs.rename(tmp_path / "moved.tsv")
+    assert run(moved, tmp_path / "run", steps=8, resume=True).progress.step == 8
+
+
 def test_patience_stops_early_and_the_best_weights_are_kept(pairs: Path, tmp_path: Path) -> None:
     """With hardly any learning no look beats the first by the metric, but the loss still breaks ties."""
     trained = run(
@@ -152,8 +167,8 @@ def test_patience_stops_early_and_the_best_weights_are_kept(pairs: Path, tmp_pat
     assert trained.progress.step < 200
     looks = [record for record in read_log(tmp_path / "run" / "metrics.jsonl") if "dev" in record]
     best = min(looks, key=lambda record: record["dev"]["loss"])
-    about = read_tensors(tmp_path / "run" / "model.safetensors")[1]
-    assert int(about["step"]) == best["step"] == looks[-3]["step"]
+    about = json.loads(read_tensors(tmp_path / "run" / "model.safetensors")[1]["about"])
+    assert about["step"] == best["step"] == looks[-3]["step"]
 
 
 def test_the_average_is_the_mean_of_the_last_looks(pairs: Path, tmp_path: Path) -> None:

@@ -15,12 +15,6 @@ def main() -> None:
     except Seq2seeError as error:
         _say(str(error))
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
-    except KeyboardInterrupt:
-        _say("interrupted")
-        sys.exit(130)
 
 
 def _say(text: str) -> None:

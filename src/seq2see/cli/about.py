@@ -1,5 +1,6 @@
 """The verb `info`."""
 
+import json
 from pathlib import Path
 
 from rich.syntax import Syntax
@@ -18,7 +19,7 @@ def info(run: Path, as_json: bool) -> None:
     """Print the recipe, the parameters by part, the data and the best score of a run."""
     model = load(run, "cpu")
     counts = model.network.parameter_counts()
-    scores = read_tensors(Checkpoints(run).weights)[1]
+    scores = json.loads(read_tensors(Checkpoints(run).weights)[1].get("about", "{}"))
     steps = max((record["step"] for record in read_log(run / "metrics.jsonl")), default=0)
     if as_json:
         answer(
@@ -32,12 +33,18 @@ def info(run: Path, as_json: bool) -> None:
             }
         )
         return
-    results.print(Syntax(write_yaml(model.recipe), "yaml", background_color="default"))
+    if results.is_terminal:
+        results.print(Syntax(write_yaml(model.recipe), "yaml", background_color="default", word_wrap=True))
+    else:
+        print(write_yaml(model.recipe))
     rows = [*counts.items(), ("all", sum(counts.values()))]
-    results.print(table("parameters", ("part", "count"), rows, "count"))
-    skipped = ("fingerprint", "unknown_in_dev")
-    data = [(name.replace("_", " "), value) for name, value in model.about.items() if name not in skipped]
-    results.print(table("data", ("what", "value"), data, "value"))
+    results.print(table("parameters", ("part", "count"), rows, ["count"]))
+    data = [
+        (name.replace("_", " "), value)
+        for name, value in model.about.items()
+        if isinstance(value, int | float)
+    ]
+    results.print(table("data", ("what", "value"), data, ["value"]))
     results.print(
-        table(f"best weights, of {steps:,} steps so far", ("what", "value"), scores.items(), "value")
+        table(f"best weights, of {steps:,} steps so far", ("what", "value"), scores.items(), ["value"])
     )

@@ -67,6 +67,7 @@ def train(
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
     json: Json = False,
 ) -> None:
     """Train on a file of pairs. With no recipe, everything is chosen by looking at the data."""
@@ -89,6 +90,7 @@ def train(
             "source": source,
             "target": target,
             "features": features,
+            "device": device,
         },
         json,
     )

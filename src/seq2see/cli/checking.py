@@ -53,11 +53,16 @@ def _print(one: FileCheck, show: int) -> None:
         if s is not None
     ]
     columns = ("side", "mean", "longest", "words", "most words", "letters", "rarest letters (count)")
-    results.print(table("", columns, rows, "mean longest words most words letters"))
+    results.print(table("", columns, rows, columns[1:-1]))
     for side, cover in one.coverage.items():
         unseen = ", ".join(f"{escape(repr(piece))} x{count:,}" for piece, count in cover.unseen)
         text = f"  {side}: {cover.share:.2%} of the letters stand in the training file"
         results.print(f"{text}; not: {unseen}" if unseen else text, highlight=False, soft_wrap=True)
+        if cover.unseen_words:
+            words = ", ".join(f"{escape(repr(piece))} x{count:,}" for piece, count in cover.unseen_words)
+            results.print(
+                f"  {side} symbols that training never shows: {words}", highlight=False, soft_wrap=True
+            )
     bad = f"[red]{one.unusable:,} lines cannot be used"
     verdict = bad if one.unusable else "[green]every line can be used or skipped"
     results.print(f"  {verdict}\n", highlight=False)

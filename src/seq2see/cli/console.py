@@ -9,10 +9,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["answer", "errors", "results", "table"]
+__all__ = ["answer", "errors", "results", "say", "table"]
 
 results = Console()
 errors = Console(stderr=True)
+
+
+def say(text: str) -> None:
+    """Print to standard error as it is, without colours or folding."""
+    errors.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def answer(value: Mapping[str, Any]) -> None:
@@ -20,11 +25,13 @@ def answer(value: Mapping[str, Any]) -> None:
     print(json.dumps(value, ensure_ascii=False))
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: str = "") -> Table:
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Sequence[str] = ()
+) -> Table:
     """A table with a title; columns named in `numbers` stand to the right."""
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for column in columns:
-        made.add_column(column, justify="right" if column in numbers.split() else "left", overflow="fold")
+        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
         made.add_row(*(escape(cell if isinstance(cell, str) else show(cell)) for cell in row))
     return made

@@ -3,8 +3,9 @@
 import json
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from typing import Any
 from rich.progress import track
 
 from seq2see import evaluation
-from seq2see.cli.console import answer, errors, results, table
+from seq2see.cli.console import answer, errors, results, say, table
 from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.lines import Arriving, save_standard_input
 from seq2see.data.pairs import columns_of
-from seq2see.errors import DataError
+from seq2see.errors import DataError, SettingsError
 from seq2see.run import Model, Output, Source, load
 from seq2see.workflow import examples_of
 
@@ -33,39 +34,54 @@ def decode(
     as_json: bool,
     options: dict[str, Any],
 ) -> None:
-    """Write an output line for each input line, as soon as it is there."""
+    """Write an output for each line as soon as it is there; exit code 1 if one could not be read."""
     model = load(run, device)
     columns = columns_of(model.recipe.data, source=source, features=features)
+    if features is not None and model.codec.features is None:
+        raise SettingsError(f"{run} was trained without features; leave --features out")
     reader = PairFile(file, columns, needs_target=False)
     arriving = Arriving() if file == "-" else None
-    longest = 10 * model.about["longest_source"]
+    inputs = _Inputs(model, reader.parse(iter(arriving)) if arriving else iter(reader))
+    waits = {"ready": arriving.ready} if arriving else {}
+    for found in model.decode(inputs, prefix, **waits, **options):
+        _write(inputs.lines.popleft(), found, as_json, (options["nbest"] or 1) > 1)
+    if inputs.unknown:
+        shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in inputs.unknown.most_common(10))
+        say(f"symbols that training never showed: {shown}")
+    if inputs.bad:
+        sys.exit(1)
 
-    unknown: Counter[str] = Counter()
 
-    def sources() -> Iterator[Source]:
-        for item in reader.parse(iter(arriving)) if arriving else reader:
+class _Inputs:
+    """The sources of a stream of lines; a line that cannot be read becomes an empty source."""
+
+    def __init__(self, model: Model, items: Iterator[Pair | Problem]) -> None:
+        self._model = model
+        self._items = items
+        self.lines: deque[int] = deque()
+        self.unknown: Counter[str] = Counter()
+        self.bad = 0
+
+    def __iter__(self) -> Iterator[Source]:
+        codec, longest = self._model.codec, 10 * self._model.about["longest_source"]
+        for item in self._items:
             if isinstance(item, Problem):
                 if item.fatal:
-                    raise DataError(f"{reader.name}, line {item.line}: {item.kind} ({item.detail})")
+                    self.bad += 1
+                    self.lines.append(item.line)
+                    say(f"line {item.line}: {item.kind} ({item.detail}); its output is left empty")
+                    yield Source("")
                 continue
-            if len(item.source) > longest and len(model.codec.source.encode(item.source)) > longest:
-                errors.print(
-                    f"line {item.line} has {len(item.source):,} characters, far more than any in training; "
-                    "expect little of its output",
-                    highlight=False,
+            if len(item.source) > longest and len(codec.source.encode(item.source)) > longest:
+                size = f"{len(item.source):,} characters"
+                say(
+                    f"line {item.line} has {size}, far more than any in training; expect little of its output"
                 )
-            unknown.update(model.codec.source.unknown([item.source]))
+            self.unknown.update(codec.source.unknown([item.source]))
+            if codec.features:
+                self.unknown.update(codec.features.unknown([item.features]))
+            self.lines.append(item.line)
             yield Source(item.source, item.features)
-
-    waits = {"ready": arriving.ready} if arriving else {}
-    outputs = model.decode(sources(), prefix, **waits, **options)
-    for number, found in enumerate(outputs, 1):
-        _write(number, found, as_json, (options["nbest"] or 1) > 1)
-    if unknown:
-        shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in unknown.most_common(10))
-        errors.print(
-            f"symbols that training never showed: {shown}", markup=False, highlight=False, soft_wrap=True
-        )
 
 
 def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:
@@ -90,16 +106,26 @@ def score(
     device: str,
     as_json: bool,
 ) -> None:
-    """Print a log-probability for each usable line."""
+    """Print a log-probability for each line; an empty line for one without a pair."""
     model = load(run, device)
-    pairs = _pairs(model, file, source, target, features)
-    scores = model.score((pair.source, pair.target, pair.features) for pair in pairs)
-    if as_json:
-        listed = [round(value, 6) for value in scores]
-        answer({"scores": listed, "mean": sum(listed) / len(listed)})
-        return
-    for value in scores:
-        print(f"{value:.6f}", flush=True)
+    lines: list[int] = []
+
+    def pairs() -> Iterator[tuple[str, ...]]:
+        for pair in _usable(reader):
+            lines.append(pair.line)
+            yield pair.source, pair.target, pair.features
+
+    with _at_rest(file) as path:
+        columns = columns_of(model.recipe.data, source=source, target=target, features=features)
+        reader = PairFile(path, columns)
+        if as_json:
+            scores = [round(value, 6) for value in model.score(pairs())]
+            answer({"scores": scores, "lines": lines, "mean": sum(scores) / len(scores)})
+            return
+        printed = reader.first_line - 1
+        for done, value in enumerate(model.score(pairs())):
+            print("\n" * (lines[done] - printed - 1) + f"{value:.6f}", flush=True)
+            printed = lines[done]
 
 
 def evaluate(
@@ -115,7 +141,9 @@ def evaluate(
 ) -> None:
     """Print scores and the worst outputs."""
     model = load(run, device)
-    examples = examples_of(model, _pairs(model, file, source, target, features), beam=beam)
+    with _at_rest(file) as path:
+        pairs = _pairs(model, path, source, target, features)
+    examples = examples_of(model, pairs, beam=beam)
     scores = evaluation.score_outputs(examples, model.unit)
     bad = evaluation.worst(examples, model.unit, worst)
     if as_json:
@@ -123,7 +151,7 @@ def evaluate(
         return
     rows = [(name, value, _meaning(name, model.unit)) for name, value in scores.items()]
     results.print(
-        table(f"{len(examples):,} sources of {file}", ("score", "percent", "meaning"), rows, "percent")
+        table(f"{len(examples):,} sources of {file}", ("score", "percent", "meaning"), rows, ["percent"])
     )
     if bad:
         shown = [(e.source, e.output, " | ".join(e.references)) for e in bad]
@@ -143,10 +171,17 @@ def compare(
 ) -> None:
     """Print the scores of two runs and whether their difference is significant."""
     models = [load(run, device) for run in (run_a, run_b)]
-    systems = [
-        examples_of(model, _pairs(model, file, source, target, features), beam=beam)
-        for model in track(models, "decoding", console=errors, transient=True)
-    ]
+    with _at_rest(file) as path:
+        systems = [
+            examples_of(model, _pairs(model, path, source, target, features), beam=beam)
+            for model in track(models, "decoding", console=errors, transient=True)
+        ]
+    one, other = ([(example.source, example.references) for example in system] for system in systems)
+    if one != other:
+        raise DataError(
+            f"{run_a} and {run_b} do not read the same pairs from {file}: their columns differ; "
+            "name the columns with --source, --target and --features"
+        )
     found = evaluation.compare(systems[0], systems[1], models[0].unit)
     if as_json:
         rows = {
@@ -168,7 +203,7 @@ def compare(
     ]
     columns = ("score", "A", "B", "B-A", "p", "significant")
     results.print(
-        table(f"A = {run_a}, B = {run_b}; {len(systems[0]):,} sources", columns, lines, "A B B-A p")
+        table(f"A = {run_a}, B = {run_b}; {len(systems[0]):,} sources", columns, lines, columns[1:5])
     )
     results.print("p: paired bootstrap, 1,000 draws; below 0.05 counts as significant", style="dim")
 
@@ -186,18 +221,27 @@ def _meaning(metric: str, unit: evaluation.Unit) -> str:
 
 
 def _pairs(
-    model: Model, file: str, source: str | None, target: str | None, features: str | None
+    model: Model, path: str, source: str | None, target: str | None, features: str | None
 ) -> list[Pair]:
     columns = columns_of(model.recipe.data, source=source, target=target, features=features)
+    return list(_usable(PairFile(path, columns)))
+
+
+def _usable(file: PairFile) -> Iterator[Pair]:
+    """The pairs of a file that has some."""
+    pair = None
+    for pair in file.pairs():
+        yield pair
+    if pair is None:
+        raise DataError(f"{file.name} has no usable pair; a line should hold source, tab, target")
+
+
+@contextmanager
+def _at_rest(file: str) -> Iterator[str]:
+    """A file that can be read more than once: standard input is kept for as long as it is needed."""
     if file != "-":
-        return _usable(PairFile(file, columns))
+        yield file
+        return
     with tempfile.NamedTemporaryFile(suffix=".tsv") as kept:
         save_standard_input(Path(kept.name))
-        return _usable(PairFile(kept.name, columns))
-
-
-def _usable(file: PairFile) -> list[Pair]:
-    pairs = list(file.pairs())
-    if not pairs:
-        raise DataError(f"{file.name} has no usable pair; a line should hold source, tab, target")
-    return pairs
+        yield kept.name

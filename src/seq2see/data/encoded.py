@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = ["Encoded", "cache_folder", "encode", "key_of"]
 
 _CHUNK = 4096
 _FORMAT = 1
+_STALE = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -83,21 +85,42 @@ def encode(
     progress: Callable[[int], None] | None = None,
 ) -> Encoded:
     """Open the corpus in `folder`, encoding the pairs into it first if it is not there."""
-    if not (folder / "about.json").exists():
+    if (found := _whole(folder)) is not None:
+        return found
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(folder.parent)
+        shutil.rmtree(folder, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
         try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
-            try:
-                _write(pairs(), codec, max_length, draft, progress)
-                _put(draft, folder)
-            finally:
-                shutil.rmtree(draft, ignore_errors=True)
-        except OSError as error:
-            raise DataError(
-                f"the encoded corpus cannot be kept in {folder.parent}: {error.strerror}; "
-                "set SEQ2SEE_CACHE to a folder with space"
-            ) from None
+            _write(pairs(), codec, max_length, draft, progress)
+            _put(draft, folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    except OSError as error:
+        raise DataError(
+            f"the encoded corpus cannot be kept in {folder.parent}: {error.strerror or error}; "
+            "set SEQ2SEE_CACHE to a folder with space"
+        ) from None
     return Encoded.open(folder)
+
+
+def _whole(folder: Path) -> Encoded | None:
+    """The corpus in a folder, if there is one and it was not damaged."""
+    try:
+        found = Encoded.open(folder)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    ends = [(found.source, found.source_offsets), (found.target, found.target_offsets)]
+    fits = all(len(offsets) == len(found) + 1 and len(ids) == offsets[-1] for ids, offsets in ends)
+    return found if fits else None
+
+
+def _sweep(cache: Path) -> None:
+    """Remove what kills in the middle of encoding have left behind."""
+    for draft in cache.glob(".draft-*"):
+        if time.time() - draft.stat().st_mtime > _STALE:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def _write(

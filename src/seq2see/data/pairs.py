@@ -87,13 +87,23 @@ class PairFile:
         columns = (self.columns.source, self.columns.target, self.columns.features)
         return "-".join([*(fingerprint(path) for path in self.paths), *map(str, columns)])
 
+    @property
+    def first_line(self) -> int:
+        """The number of the first line that can hold a pair."""
+        return 2 if self._has_header else 1
+
+    @property
+    def _has_header(self) -> bool:
+        named = any(isinstance(column, str) for column in self._wanted())
+        return named and not self._json and len(self.paths) == 1
+
     def pairs(self, bad_lines: BadLines = "refuse") -> Iterator[Pair]:
         """The usable pairs; with "refuse", the first bad line stops with all the bad ones named."""
         for item in self:
             if isinstance(item, Pair):
                 yield item
             elif item.fatal and bad_lines == "refuse":
-                raise DataError(self._refusal())
+                raise self.refusal()
 
     def __iter__(self) -> Iterator[Pair | Problem]:
         """Every line as a pair or as problems."""
@@ -108,13 +118,12 @@ class PairFile:
         """Lines of a single file as pairs or problems."""
         if self._json:
             pick = _from_json(self.columns, self._needs_target)
-        elif any(isinstance(column, str) for column in self._wanted()):
+        elif self._has_header:
             header = next(lines, b"").decode("utf-8", "replace").rstrip("\r").split("\t")
             pick = _from_fields([self._position(column, header) for column in self._all()])
         else:
             pick = _from_fields([column - 1 if isinstance(column, int) else None for column in self._all()])
-        first = 2 if not self._json and any(isinstance(column, str) for column in self._wanted()) else 1
-        for number, line in enumerate(lines, first):
+        for number, line in enumerate(lines, self.first_line):
             yield from self._line(number, line, pick)
 
     def _parallel(self, streams: list[Iterator[bytes]]) -> Iterator[Pair | Problem]:
@@ -147,8 +156,9 @@ class PairFile:
             yield Problem(number, "not UTF-8", f"byte 0x{line[error.start]:02x} at byte {error.start + 1}")
             return
         text = text.removesuffix("\r")
-        if not text.strip() and self._needs_target:
-            yield Problem(number, "blank", "nothing on this line", fatal=False)
+        if not text.strip():
+            blank = Problem(number, "blank", "nothing on this line", fatal=False)
+            yield blank if self._needs_target else Pair(number, "", "", "")
             return
         if found := _CONTROL.search(text):
             nul = found[0] == "\x00"
@@ -190,14 +200,15 @@ class PairFile:
             return header.index(column)
         return column - 1 if column is not None else None
 
-    def _refusal(self) -> str:
+    def refusal(self) -> DataError:
+        """An error that names the first of the lines that cannot be used."""
         bad = [item for item in self if isinstance(item, Problem) and item.fatal]
         rows = [f"{self.name}, line {item.line}: {item.kind} ({item.detail})" for item in bad[:3]]
         count = f"{len(bad):,} bad lines, the first 3 shown" if len(bad) > 3 else "these lines cannot be used"
         way_out = (
             f"'seq2see check {self.name}' lists all problems, '--set data.bad_lines=skip' leaves them out"
         )
-        return "\n".join([*rows, f"{count}; {way_out}"])
+        return DataError("\n".join([*rows, f"{count}; {way_out}"]))
 
 
 def _from_fields(positions: list[int | None]) -> Callable[[str], tuple[str, str, str] | str]:

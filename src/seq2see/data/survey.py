@@ -1,11 +1,12 @@
 """One look at a whole file of pairs: how many, how long, made of what."""
 
 import zlib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from seq2see.data.pairs import BadLines, Pair, PairFile
+from seq2see.data.pairs import BadLines, Pair, PairFile, Problem
 from seq2see.errors import DataError
 
 __all__ = ["Split", "Survey", "split", "survey"]
@@ -19,6 +20,8 @@ class Survey:
 
     count: int
     sample: list[Pair]
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Lines that gave no pair, by kind; blank ones are not counted."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,17 @@ class Split:
 def survey(file: PairFile, bad_lines: BadLines) -> Survey:
     """Read everything once; bad lines are refused here, before any work is done on the file."""
     sample: list[Pair] = []
+    skipped: Counter[str] = Counter()
     stride, count = 1, 0
-    for pair in file.pairs(bad_lines):
+    for item in file:
+        if isinstance(item, Problem):
+            if item.fatal and bad_lines == "refuse":
+                raise file.refusal()
+            if item.fatal or item.kind == "empty side":
+                skipped[item.kind] += 1
+            continue
         if count % stride == 0:
-            sample.append(pair)
+            sample.append(item)
             if len(sample) > 2 * _SAMPLE:
                 sample, stride = sample[::2], stride * 2
         count += 1
@@ -48,7 +58,7 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
             f"{file.name} has no usable pair; a line should hold source, tab, target "
             f"('seq2see check {file.name}' tells more)"
         )
-    return Survey(count, sample)
+    return Survey(count, sample, skipped)
 
 
 def split(found: Survey, share: float, most: int, seed: int) -> Split:

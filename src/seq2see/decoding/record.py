@@ -8,7 +8,7 @@ from seq2see.models import Seq2Seq
 __all__ = ["record"]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def record(model: Seq2Seq, source: Tensor, inputs: Tensor) -> dict[str, Tensor]:
     """Weights per head at every address, (B, H, T, S)."""
     seen: dict[str, Tensor] = {}

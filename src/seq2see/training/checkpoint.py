@@ -14,7 +14,7 @@ from torch import Tensor
 from seq2see.errors import TrainingError
 from seq2see.models.weights import load_weights, read_tensors, weights_of, write_tensors
 
-__all__ = ["Checkpoints", "Progress"]
+__all__ = ["Checkpoints", "Progress", "saving"]
 
 
 @dataclass
@@ -26,7 +26,6 @@ class Progress:
     seconds: float = 0.0
     tokens: int = 0
     best: dict[str, float] | None = None
-    best_step: int | None = None
     looks_without_best: int = 0
     averaged: list[int] = field(default_factory=list)
     finished: bool = False
@@ -50,7 +49,7 @@ class Checkpoints:
         tensors = {f"model.{name}": tensor for name, tensor in weights_of(model).items()}
         tensors |= {f"optimizer.{name}": tensor for name, tensor in _moments(optimizer)}
         tensors |= {f"random.{name}": state for name, state in _random_states(model).items()}
-        with self._space():
+        with saving(self.folder):
             self.state.parent.mkdir(exist_ok=True)
             write_tensors(self.state, tensors, {"progress": json.dumps(asdict(progress))})
 
@@ -59,17 +58,17 @@ class Checkpoints:
         tensors, about = read_tensors(self.state)
         load_weights(model, _part(tensors, "model."), str(self.state))
         _restore_moments(optimizer, _part(tensors, "optimizer."))
-        _restore_random(_part(tensors, "random."))
+        _restore_random(_part(tensors, "random."), next(model.parameters()).device)
         return Progress(**json.loads(about["progress"]))
 
     def save_best(self, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
         """Put weights where `load` looks for them."""
-        with self._space():
-            write_tensors(self.weights, weights, {name: str(value) for name, value in about.items()})
+        with saving(self.folder):
+            write_tensors(self.weights, weights, {"about": json.dumps(about)})
 
     def keep_for_average(self, model: torch.nn.Module, step: int, steps_kept: list[int]) -> None:
         """Keep the weights of this look, and drop those that no average needs any more."""
-        with self._space():
+        with saving(self.folder):
             self.state.parent.mkdir(exist_ok=True)
             write_tensors(self._look(step), weights_of(model))
             for path in self.state.parent.glob("look-*.safetensors"):
@@ -87,17 +86,19 @@ class Checkpoints:
     def _look(self, step: int) -> Path:
         return self.state.parent / f"look-{step:08}.safetensors"
 
-    @contextmanager
-    def _space(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            reason = "no space is left" if full else error.strerror
-            raise TrainingError(
-                f"{self.folder} cannot be written: {reason}\n"
-                "what was saved before is whole; make room, then go on with --resume"
-            ) from None
+
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Turn a disk that is full or gone into an error that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        reason = "no space is left" if full else error.strerror or error
+        raise TrainingError(
+            f"{folder} cannot be written: {reason}\n"
+            "what was saved before is whole; make room, then go on with --resume"
+        ) from None
 
 
 def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
@@ -120,13 +121,19 @@ def _restore_moments(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Ten
 
 
 def _random_states(model: torch.nn.Module) -> dict[str, Tensor]:
+    device = next(model.parameters()).device
     states = {"cpu": torch.get_rng_state()}
-    if next(model.parameters()).device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state()
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        states["mps"] = torch.mps.get_rng_state()
     return states
 
 
-def _restore_random(states: Mapping[str, Tensor]) -> None:
+def _restore_random(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Put back the generators of the device in use; a run may go on on another one, if not exactly."""
     torch.set_rng_state(states["cpu"])
-    if "cuda" in states:
-        torch.cuda.set_rng_state(states["cuda"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
+    elif device.type == "mps" and "mps" in states:
+        torch.mps.set_rng_state(states["mps"])

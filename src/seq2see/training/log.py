@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from seq2see.files import replace_text
+from seq2see.training.checkpoint import saving
 
 __all__ = ["Log", "read_log"]
 
@@ -21,23 +23,32 @@ class Log:
     def __enter__(self) -> Self:
         from torch.utils.tensorboard import SummaryWriter
 
-        kept = [record for record in read_log(self._path) if record["step"] <= self._step]
-        replace_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
-        self._file = self._path.open("a", encoding="utf-8")
-        self._board = SummaryWriter(str(self._folder / "tensorboard"), purge_step=self._step + 1)
+        with saving(self._folder):
+            records = read_log(self._path)
+            kept = [one for one in records if one["step"] <= self._step and "average" not in one]
+            replace_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
+            self._file = self._path.open("a", encoding="utf-8")
+            self._board = SummaryWriter(str(self._folder / "tensorboard"), purge_step=self._step + 1)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._board.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # An error that is on its way already says more than one of closing.
+        with suppress(OSError) if kind else saving(self._folder):
+            self._file.close()
+            self._board.close()
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Keep one record, which names its step."""
-        self._file.write(json.dumps(record) + "\n")
-        if "loss" not in record:
+        with saving(self._folder):
+            self._file.write(json.dumps(record) + "\n")
+            for name, value in _numbers(record):
+                self._board.add_scalar(name, value, record["step"])
+
+    def flush(self) -> None:
+        """Put on disk what has been written: a saved state must not be ahead of its log."""
+        with saving(self._folder):
             self._file.flush()
-        for name, value in _numbers(record):
-            self._board.add_scalar(name, value, record["step"])
+            self._board.flush()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

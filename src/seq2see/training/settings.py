@@ -8,7 +8,7 @@ from seq2see.settings import Settings
 
 __all__ = ["DIRECTION", "Metric", "TrainingSettings"]
 
-Metric = Literal["loss", "exact", "ser", "bleu", "chrf", "ter"]
+Metric = Literal["loss", "exact", "wer", "ser", "bleu", "chrf", "ter"]
 DIRECTION = {"loss": -1, "exact": 1, "wer": -1, "ser": -1, "bleu": 1, "chrf": 1, "ter": -1}
 """Whether more of a score is better (1) or less (-1)."""
 

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
@@ -11,7 +12,8 @@ __all__ = ["Interruption"]
 class Interruption:
     """While entered, the first signal only sets `asked`; a second one interrupts at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
         self.asked: int | None = None
         self._before: dict[int, Any] = {}
 
@@ -29,3 +31,4 @@ class Interruption:
         if self.asked is not None:
             raise KeyboardInterrupt
         self.asked = number
+        self._tell("finishing this step, then saving; once more stops at once")

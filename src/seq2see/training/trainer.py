@@ -51,35 +51,47 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.optimizer = _optimizer(model, settings)
         self.progress = Progress()
+        self.interrupted: int | None = None
+        """The signal that ended the run early, if one did."""
 
     def resume(self) -> None:
         """Go on from the saved state."""
         self.progress = self.checkpoints.restore(self.model, self.optimizer)
         self.batches.restore(self.progress.data)
-        self.progress.finished = False
+        self.progress.finished = self.progress.finished and self._done()
 
     def run(self) -> Progress:
         """Train to the end; an interruption saves the state and ends early with `finished` unset."""
         if self.progress.step == 0:
             self.checkpoints.save(self.model, self.optimizer, self.progress)
-        with Log(self.checkpoints.folder, self.progress.step) as log, Interruption() as interruption:
-            stream = iter(self.batches)
-            start = time.perf_counter() - self.progress.seconds
-            while not self._done():
-                record = self._step(stream)
-                self.progress.seconds = time.perf_counter() - start
-                log.write(asdict(record))
-                self.report.step(record)
-                due = self.progress.step % self.settings.evaluate_every == 0 or self._done()
-                if due:
-                    self._look(log)
-                    self.progress.seconds = time.perf_counter() - start
-                if due or interruption.asked or self.progress.step % self.settings.save_every == 0:
-                    self.checkpoints.save(self.model, self.optimizer, self.progress)
-                if interruption.asked:
-                    return self.progress
-            self._finish(log)
+        if not self.progress.finished:
+            with (
+                Log(self.checkpoints.folder, self.progress.step) as log,
+                Interruption(self.report.note) as interruption,
+            ):
+                self._train(log, interruption)
+                self.interrupted = interruption.asked
+                if self._done():
+                    self._finish(log)
+        if self.progress.finished:
+            self._take_best()
         return self.progress
+
+    def _train(self, log: Log, interruption: Interruption) -> None:
+        stream = iter(self.batches)
+        start = time.perf_counter() - self.progress.seconds
+        while not self._done() and interruption.asked is None:
+            record = self._step(stream)
+            self.progress.seconds = time.perf_counter() - start
+            log.write(asdict(record))
+            self.report.step(record)
+            due = self.progress.step % self.settings.evaluate_every == 0 or self._done()
+            if due:
+                self._look(log)
+                self.progress.seconds = time.perf_counter() - start
+            if due or interruption.asked or self.progress.step % self.settings.save_every == 0:
+                log.flush()
+                self.checkpoints.save(self.model, self.optimizer, self.progress)
 
     def _step(self, stream: Iterator[Batch]) -> Step:
         """One update of the weights, from one or more batches."""
@@ -92,12 +104,18 @@ class Trainer:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         total = 0.0
-        for batch in parts:
-            with self._precision():
-                logits = self.model(batch.source, batch.inputs)
-                loss = cross_entropy(logits, batch.labels, PAD, self.settings.label_smoothing) / tokens
-            loss.backward()
-            total += loss.item()
+        try:
+            for batch in parts:
+                with self._precision():
+                    logits = self.model(batch.source, batch.inputs)
+                    loss = cross_entropy(logits, batch.labels, PAD, self.settings.label_smoothing) / tokens
+                loss.backward()
+                total += loss.item()
+        except torch.OutOfMemoryError:
+            raise TrainingError(
+                f"the memory of {self.device} is full; start a new run with a lower training.batch_tokens "
+                f"(now {self.settings.batch_tokens}) and a higher training.accumulate"
+            ) from None
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf).item()
         if not (math.isfinite(total) and math.isfinite(norm)):
             raise TrainingError(self._not_finite(parts, total, norm))
@@ -123,7 +141,7 @@ class Trainer:
         scores = self._scores()
         best = self._is_best(scores)
         if best:
-            progress.best, progress.best_step = scores, progress.step
+            progress.best = scores
             progress.looks_without_best = 0
             self.checkpoints.save_best(weights_of(self.model), {"step": progress.step, **scores})
         else:
@@ -135,7 +153,7 @@ class Trainer:
         self.report.look(Look(progress.step, scores, metric, best))
 
     def _finish(self, log: Log) -> None:
-        """Try the average of the last weights, keep it if it is better, and leave the best in the model."""
+        """Try the average of the last weights, and keep it if it is better."""
         progress = self.progress
         if len(progress.averaged) > 1:
             last = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
@@ -154,7 +172,10 @@ class Trainer:
             )
             self.report.note(f"average of the last {looks} looks: {verdict}")
         progress.finished = True
+        log.flush()
         self.checkpoints.save(self.model, self.optimizer, progress)
+
+    def _take_best(self) -> None:
         load_weights(self.model, read_tensors(self.checkpoints.weights)[0], str(self.checkpoints.weights))
 
     def _is_best(self, scores: dict[str, float]) -> bool:
@@ -187,8 +208,8 @@ class Trainer:
         what = f"the loss became {loss}" if not math.isfinite(loss) else f"the gradient's norm became {norm}"
         return (
             f"{what} at step {self.progress.step + 1}, on lines {shown} of {self.data_name}\n"
-            "look at those lines, or try a lower training.learning_rate or a longer training.warmup; "
-            "the weights before this step are kept"
+            "look at those lines, or start a new run with a lower training.learning_rate or a longer "
+            "training.warmup; the best weights so far are kept"
         )
 
 
