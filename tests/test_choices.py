@@ -44,7 +44,7 @@ def test_pronunciation() -> None:
     recipe = recipe_for(surveyed(words, [" ".join(word) for word in words]))
     assert (recipe.text.source.kind, recipe.text.target.kind) == ("characters", "symbols")
     assert not recipe.text.shared
-    assert recipe.training.metric == "exact"
+    assert recipe.training.metric == "ser"
     assert recipe.model.width == 128
 
 
@@ -79,7 +79,7 @@ def test_more_data_means_more_steps_but_fewer_rounds() -> None:
 
 def test_warm_up_and_looks_follow_the_steps_asked_for() -> None:
     recipe = recipe_for(surveyed(["a"] * 9, ["b"] * 9), training={"steps": 400})
-    assert recipe.training.warmup == 40
+    assert recipe.training.warmup == 80
     assert recipe.training.evaluate_every == 20
 
 

@@ -131,6 +131,7 @@ def train(
         checkpoints,
         report,
         recipe.data.train,
+        min(recipe.training.dev_examples, len({(pair.source, pair.features) for pair in corpus.dev_pairs})),
     )
     if checkpoints.started and request.resume:
         trainer.resume()

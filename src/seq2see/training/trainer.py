@@ -40,6 +40,7 @@ class Trainer:
         checkpoints: Checkpoints,
         report: Report,
         data_name: str = "the data",
+        dev_sources: int = 1,
     ) -> None:
         self.model = model
         self.batches = batches
@@ -48,6 +49,7 @@ class Trainer:
         self.checkpoints = checkpoints
         self.report = report
         self.data_name = data_name
+        self.dev_sources = dev_sources
         self.device = next(model.parameters()).device
         self.optimizer = _optimizer(model, settings)
         self.progress = Progress()
@@ -153,23 +155,21 @@ class Trainer:
         self.report.look(Look(progress.step, scores, metric, best))
 
     def _finish(self, log: Log) -> None:
-        """Try the average of the last weights, and keep it if it is better."""
+        """Try the average of the last weights, and keep it if it is as good."""
         progress = self.progress
         if len(progress.averaged) > 1:
             last = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
             average = self.checkpoints.average(progress.averaged)
             load_weights(self.model, average, "the average")
             scores = self._scores()
-            better = self._is_best(scores)
-            log.write({"step": progress.step, "average": scores, "best": better})
-            if better:
+            kept = self._as_good(scores)
+            log.write({"step": progress.step, "average": scores, "best": kept})
+            if kept:
                 progress.best = scores
                 self.checkpoints.save_best(average, {"step": progress.step, "average": True, **scores})
             load_weights(self.model, last, "the last weights")
             looks = len(progress.averaged)
-            verdict = (
-                "better than any single one: kept" if better else "not better: the best single one is kept"
-            )
+            verdict = "kept" if kept else "worse than the best single one, which is kept"
             self.report.note(f"average of the last {looks} looks: {verdict}")
         progress.finished = True
         log.flush()
@@ -185,6 +185,19 @@ class Trainer:
             return scores[self.settings.metric] * DIRECTION[self.settings.metric], -scores["loss"]
 
         return self.progress.best is None or rank(scores) > rank(self.progress.best)
+
+    def _as_good(self, scores: dict[str, float]) -> bool:
+        """Whether the average may stand for the best look.
+
+        The best of many looks at a small dev set is best in part by luck, so it has to beat the average
+        by more than one standard error of a share of the dev sources.
+        """
+        best, metric = self.progress.best, self.settings.metric
+        if best is None or metric == "loss":
+            return self._is_best(scores)
+        share = min(100.0, best[metric])
+        margin = math.sqrt(share * (100 - share) / self.dev_sources)
+        return (best[metric] - scores[metric]) * DIRECTION[metric] <= margin
 
     def _scores(self) -> dict[str, float]:
         self.model.eval()
