@@ -13,7 +13,7 @@ import pytest
 Command = Any
 
 
-def refused(said: Any, *parts: str, code: int = 2) -> None:
+def assert_refused(said: Any, *parts: str, code: int = 2) -> None:
     """A short message with these parts, and the exit code of a mistake."""
     assert said.code == code, said
     assert said.err.lstrip().startswith("error: ")
@@ -28,21 +28,23 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_missing_file(seq2see: Command, tmp_path: Path) -> None:
-    refused(seq2see("train", tmp_path / "no.tsv", "--out", tmp_path / "run"), "there is no file", "no.tsv")
+    assert_refused(
+        seq2see("train", tmp_path / "no.tsv", "--out", tmp_path / "run"), "there is no file", "no.tsv"
+    )
 
 
 def test_missing_file_with_a_packed_neighbour(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     pairs.rename(tmp_path / "pairs.tsv.gz")
-    refused(seq2see("train", pairs, "--out", tmp_path / "run"), "did you mean", "pairs.tsv.gz")
+    assert_refused(seq2see("train", pairs, "--out", tmp_path / "run"), "did you mean", "pairs.tsv.gz")
 
 
 def test_directory_as_file(seq2see: Command, tmp_path: Path) -> None:
-    refused(seq2see("train", tmp_path, "--out", tmp_path / "run"), "is a directory", "name a file")
+    assert_refused(seq2see("train", tmp_path, "--out", tmp_path / "run"), "is a directory", "name a file")
 
 
 def test_empty_file(seq2see: Command, tmp_path: Path) -> None:
     (tmp_path / "empty.tsv").touch()
-    refused(
+    assert_refused(
         seq2see("train", tmp_path / "empty.tsv", "--out", tmp_path / "run"), "no usable pair", "seq2see check"
     )
 
@@ -50,7 +52,9 @@ def test_empty_file(seq2see: Command, tmp_path: Path) -> None:
 def test_one_column_only(seq2see: Command, tmp_path: Path) -> None:
     (tmp_path / "one.tsv").write_text("word\nother\n")
     said = seq2see("train", tmp_path / "one.tsv", "--out", tmp_path / "run")
-    refused(said, "line 1: missing column", "1 column between tabs, column 2 is needed", "seq2see check")
+    assert_refused(
+        said, "line 1: missing column", "1 column between tabs, column 2 is needed", "seq2see check"
+    )
 
 
 def test_wrong_column_name(seq2see: Command, tmp_path: Path) -> None:
@@ -58,29 +62,31 @@ def test_wrong_column_name(seq2see: Command, tmp_path: Path) -> None:
     said = seq2see(
         "train", tmp_path / "named.tsv", "--source", "lema", "--target", "form", "--out", tmp_path / "run"
     )
-    refused(said, "no column 'lema'", "did you mean 'lemma'?")
+    assert_refused(said, "no column 'lema'", "did you mean 'lemma'?")
 
 
 def test_invalid_utf8(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     pairs.write_bytes(pairs.read_bytes() + b"caf\xe9\tk a f e\n")
-    refused(
+    assert_refused(
         seq2see("train", pairs, "--out", tmp_path / "run"), "line 61: not UTF-8", "0xe9", "bad_lines=skip"
     )
 
 
 def test_nul_byte(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     pairs.write_bytes(b"a\x00b\tx y\n" + pairs.read_bytes())
-    refused(seq2see("train", pairs, "--out", tmp_path / "run"), "line 1: NUL byte", "character 2")
+    assert_refused(seq2see("train", pairs, "--out", tmp_path / "run"), "line 1: NUL byte", "character 2")
 
 
 def test_a_line_of_a_megabyte(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     pairs.write_bytes(pairs.read_bytes() + b"x" * 1_000_000 + b"\ty\n")
-    refused(seq2see("train", pairs, "--out", tmp_path / "run"), "line 61: too long", "100,000 bytes")
+    assert_refused(seq2see("train", pairs, "--out", tmp_path / "run"), "line 61: too long", "100,000 bytes")
 
 
 def test_broken_gzip(seq2see: Command, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv.gz").write_bytes(b"\x1f\x8b\x08\x00 not gzip at all")
-    refused(seq2see("train", tmp_path / "pairs.tsv.gz", "--out", tmp_path / "run"), "not a whole gzip file")
+    assert_refused(
+        seq2see("train", tmp_path / "pairs.tsv.gz", "--out", tmp_path / "run"), "not a whole gzip file"
+    )
 
 
 def test_bad_lines_can_be_skipped(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
@@ -91,20 +97,20 @@ def test_bad_lines_can_be_skipped(seq2see: Command, pairs: Path, small: list[str
 
 def test_unknown_recipe_key(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     said = seq2see("train", pairs, "--out", tmp_path / "run", "--set", "model.decoder.layer=2")
-    refused(said, "unknown key model.decoder.layer", "did you mean 'layers'?")
+    assert_refused(said, "unknown key model.decoder.layer", "did you mean 'layers'?")
     (tmp_path / "recipe.yaml").write_text("trainning: {steps: 5}\n")
     said = seq2see("train", pairs, "--out", tmp_path / "run", "--recipe", tmp_path / "recipe.yaml")
-    refused(said, "recipe.yaml", "unknown key trainning", "did you mean 'training'?")
+    assert_refused(said, "recipe.yaml", "unknown key trainning", "did you mean 'training'?")
 
 
 def test_wrong_value(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     said = seq2see("train", pairs, "--out", tmp_path / "run", "--set", "training.steps=many")
-    refused(said, "training.steps = 'many'", "integer")
+    assert_refused(said, "training.steps = 'many'", "integer")
 
 
 def test_unknown_preset(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     said = seq2see("train", pairs, "--out", tmp_path / "run", "--preset", "transfomer-base")
-    refused(said, "no preset 'transfomer-base'", "did you mean 'transformer-base'?")
+    assert_refused(said, "no preset 'transfomer-base'", "did you mean 'transformer-base'?")
 
 
 def test_heads_that_do_not_divide(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
@@ -118,27 +124,27 @@ def test_heads_that_do_not_divide(seq2see: Command, pairs: Path, tmp_path: Path)
         "--set",
         "model.encoder.heads=8",
     )
-    refused(said, "encoder.heads", "width 100 cannot be split among 8 heads", "try width 96 or 104")
+    assert_refused(said, "encoder.heads", "width 100 cannot be split among 8 heads", "try width 96 or 104")
 
 
 def test_not_yaml(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     (tmp_path / "recipe.yaml").write_text("model: {width: 16\n")
     said = seq2see("train", pairs, "--out", tmp_path / "run", "--recipe", tmp_path / "recipe.yaml")
-    refused(said, "recipe.yaml, line", "not valid YAML")
+    assert_refused(said, "recipe.yaml, line", "not valid YAML")
 
 
 def test_recipe_of_a_newer_version(seq2see: Command, trained: Path, tmp_path: Path) -> None:
     run = shutil.copytree(trained, tmp_path / "run")
     recipe = (run / "recipe.yaml").read_text()
     (run / "recipe.yaml").write_text(recipe.replace("version: 1", "version: 99"))
-    refused(seq2see("info", run), "version 99", "upgrade")
+    assert_refused(seq2see("info", run), "version 99", "upgrade")
 
 
 def test_truncated_weights(seq2see: Command, trained: Path, tmp_path: Path) -> None:
     run = shutil.copytree(trained, tmp_path / "run")
     whole = (run / "model.safetensors").read_bytes()
     (run / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    refused(seq2see("info", run), "model.safetensors is damaged", "resume")
+    assert_refused(seq2see("info", run), "model.safetensors is damaged", "resume")
 
 
 def test_truncated_state(seq2see: Command, trained: Path, tmp_path: Path) -> None:
@@ -150,14 +156,14 @@ def test_truncated_state(seq2see: Command, trained: Path, tmp_path: Path) -> Non
 
 
 def test_not_a_run(seq2see: Command, tmp_path: Path) -> None:
-    refused(seq2see("decode", tmp_path / "nowhere"), "there is no run directory", "seq2see train")
-    refused(seq2see("info", tmp_path), "not a run directory")
+    assert_refused(seq2see("decode", tmp_path / "nowhere"), "there is no run directory", "seq2see train")
+    assert_refused(seq2see("info", tmp_path), "not a run directory")
 
 
 def test_an_existing_run_is_not_overwritten(seq2see: Command, trained: Path) -> None:
     before = contents(trained)
     said = seq2see("train", trained.parent / "pairs.tsv", "--out", trained)
-    refused(said, "already holds a run", "--resume", "--out")
+    assert_refused(said, "already holds a run", "--resume", "--out")
     assert contents(trained) == before
 
 
@@ -166,20 +172,20 @@ def test_a_place_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").touch()
     said = seq2see("train", pairs, "--out", tmp_path / "file" / "run", *small)
-    refused(said, "cannot be written", "--out")
+    assert_refused(said, "cannot be written", "--out")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_directory(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0o555)
-    refused(
+    assert_refused(
         seq2see("train", pairs, "--out", tmp_path / "locked" / "run", *small), "Permission denied", "--out"
     )
 
 
 def test_a_read_only_file_system(seq2see: Command, pairs: Path, small: list[str]) -> None:
     """The kernel's own file system lets nobody make a directory, not even root."""
-    refused(
+    assert_refused(
         seq2see("train", pairs, "--out", "/proc/seq2see-run", *small), "/proc/seq2see-run cannot be written"
     )
 
@@ -208,25 +214,25 @@ def test_no_space_left_while_saving(pairs: Path, small: list[str], tmp_path: Pat
 
 
 def test_impossible_decoding(seq2see: Command, trained: Path, pairs: Path) -> None:
-    refused(seq2see("decode", trained, pairs, "--beam", 2, "--nbest", 3), "nbest 3", "beam")
-    refused(seq2see("decode", trained, pairs, "--top-k", 3), "--sample")
-    refused(seq2see("decode", trained, pairs, "--beam", 0), "beam", "greater than or equal to 1")
-    refused(seq2see("decode", trained, pairs, "--device", "cuda:77"), "cuda:77", "cpu")
+    assert_refused(seq2see("decode", trained, pairs, "--beam", 2, "--nbest", 3), "nbest 3", "beam")
+    assert_refused(seq2see("decode", trained, pairs, "--top-k", 3), "--sample")
+    assert_refused(seq2see("decode", trained, pairs, "--beam", 0), "beam", "greater than or equal to 1")
+    assert_refused(seq2see("decode", trained, pairs, "--device", "cuda:77"), "cuda:77", "cpu")
 
 
 def test_columns_count_from_one(seq2see: Command, pairs: Path) -> None:
-    refused(seq2see("check", pairs, "--source", "0"), "columns count from 1")
+    assert_refused(seq2see("check", pairs, "--source", "0"), "columns count from 1")
 
 
 def test_evaluating_a_file_without_targets(seq2see: Command, trained: Path, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("bam\n")
-    refused(seq2see("evaluate", trained, tmp_path / "words.txt"), "line 1: missing column")
+    assert_refused(seq2see("evaluate", trained, tmp_path / "words.txt"), "line 1: missing column")
 
 
 def test_a_place_with_other_files(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     """A folder of the user's own is not filled with ours."""
     before = contents(tmp_path)
-    refused(seq2see("train", pairs, "--out", tmp_path), "is not empty", "--out")
+    assert_refused(seq2see("train", pairs, "--out", tmp_path), "is not empty", "--out")
     assert contents(tmp_path) == before
 
 
@@ -237,17 +243,17 @@ def test_past_the_last_position(seq2see: Command, pairs: Path, small: list[str],
         *("--set", "model.max_length=12"),
     )
     said = seq2see("train", pairs, "--out", tmp_path / "run", *small, *learned)
-    refused(said, "data.max_length", "model.max_length = 12", "rotary")
+    assert_refused(said, "data.max_length", "model.max_length = 12", "rotary")
     said = seq2see("train", pairs, "--out", tmp_path / "run", *small, *learned, "--set", "data.max_length=12")
     assert said.code == 0
     (tmp_path / "long.txt").write_text("b" * 30 + "\n")
-    refused(seq2see("decode", tmp_path / "run", tmp_path / "long.txt"), "31 tokens", "end at 12")
+    assert_refused(seq2see("decode", tmp_path / "run", tmp_path / "long.txt"), "31 tokens", "end at 12")
 
 
 def test_a_missing_dev_file(seq2see: Command, pairs: Path, tmp_path: Path) -> None:
     """It is told before any work is done, and no empty folder is left behind."""
     said = seq2see("train", pairs, "--dev", tmp_path / "no.tsv", "--out", tmp_path / "run")
-    refused(said, "there is no file", "no.tsv")
+    assert_refused(said, "there is no file", "no.tsv")
     assert not (tmp_path / "run").exists()
 
 
@@ -256,7 +262,7 @@ def test_failed_starts_leave_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(4):
-        refused(seq2see("train", "missing.tsv"), "there is no file")
+        assert_refused(seq2see("train", "missing.tsv"), "there is no file")
     assert not list((tmp_path / "runs").iterdir())
 
 
@@ -265,19 +271,21 @@ def test_comparing_runs_that_read_other_columns(
 ) -> None:
     backwards = ("--source", "2", "--target", "1")
     assert seq2see("train", pairs, *backwards, "--out", tmp_path / "run", *small).code == 0
-    refused(seq2see("compare", trained, tmp_path / "run", pairs), "do not read the same pairs", "--source")
+    assert_refused(
+        seq2see("compare", trained, tmp_path / "run", pairs), "do not read the same pairs", "--source"
+    )
 
 
 def test_a_prefix_that_cannot_be(seq2see: Command, trained: Path, pairs: Path) -> None:
-    refused(seq2see("decode", trained, pairs, "--prefix", "Q"), "'Q'", "never showed")
+    assert_refused(seq2see("decode", trained, pairs, "--prefix", "Q"), "'Q'", "never showed")
     said = seq2see("decode", trained, pairs, "--prefix", "m a", "--max-length", "2")
-    refused(said, "prefix of 2 tokens", "--max-length")
+    assert_refused(said, "prefix of 2 tokens", "--max-length")
 
 
 def test_features_that_the_run_does_not_know(seq2see: Command, trained: Path, pairs: Path) -> None:
-    refused(seq2see("decode", trained, pairs, "--features", "2"), "trained without features")
+    assert_refused(seq2see("decode", trained, pairs, "--features", "2"), "trained without features")
 
 
 def test_a_pipe_as_file(seq2see: Command, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    refused(seq2see("train", tmp_path / "pipe", "--out", tmp_path / "run"), "is a pipe", "with -")
+    assert_refused(seq2see("train", tmp_path / "pipe", "--out", tmp_path / "run"), "is a pipe", "with -")
