@@ -44,7 +44,7 @@ def test_pronunciation() -> None:
     recipe = recipe_for(surveyed(words, [" ".join(word) for word in words]))
     assert (recipe.text.source.kind, recipe.text.target.kind) == ("characters", "symbols")
     assert not recipe.text.shared
-    assert recipe.training.metric == "ser"
+    assert recipe.training.metric == "exact"
     assert recipe.model.width == 128
 
 

@@ -139,8 +139,7 @@ def _schedule(choice: Choice, count: int, target: Kind, asked: int | None) -> No
         times = steps * batch / count
         choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the data)")
     every = max(10, steps // 20)
-    # Errors per symbol tell more of a small dev set than the share of whole outputs does.
-    metric = "ser" if target in ("characters", "symbols") else "bleu"
+    metric = "exact" if target in ("characters", "symbols") else "bleu"
     choice.take({"training": {"schedule": "cosine"}}, "learning rate: warm-up, then a cosine to zero")
     choice.take({"training": {"warmup": steps // 5, "save_every": every}}, "")
     choice.take({"training": {"evaluate_every": every}}, f"a look at the dev set every {every:,} steps")

@@ -189,14 +189,13 @@ class Trainer:
     def _as_good(self, scores: dict[str, float]) -> bool:
         """Whether the average may stand for the best look.
 
-        The best of many looks at a small dev set is best in part by luck, so it has to beat the average
-        by more than one standard error of a share of the dev sources.
+        The best of many looks at a small dev set is best in part by luck. Where the metric is a share of
+        the dev sources, it has to beat the average by more than two standard errors of such a share.
         """
         best, metric = self.progress.best, self.settings.metric
-        if best is None or metric == "loss":
+        if best is None or metric not in ("exact", "wer"):
             return self._is_best(scores)
-        share = min(100.0, best[metric])
-        margin = math.sqrt(share * (100 - share) / self.dev_sources)
+        margin = 2 * math.sqrt(best[metric] * (100 - best[metric]) / self.dev_sources)
         return (best[metric] - scores[metric]) * DIRECTION[metric] <= margin
 
     def _scores(self) -> dict[str, float]:
