@@ -9,7 +9,7 @@ import torch
 
 from seq2see.errors import DataError, SettingsError, TrainingError
 from seq2see.models.weights import read_tensors
-from seq2see.training import Checkpoints, Trainer
+from seq2see.training import Checkpoints, Progress, Trainer
 from seq2see.training.log import read_log
 from seq2see.training.schedule import learning_rate
 from seq2see.training.settings import TrainingSettings
@@ -180,6 +180,28 @@ def test_the_average_is_the_mean_of_the_last_looks(pairs: Path, tmp_path: Path) 
     parts = [read_tensors(tmp_path / "run" / "state" / name)[0] for name in kept]
     for name, value in checkpoints.average([8, 12]).items():
         torch.testing.assert_close(value, (parts[0][name] + parts[1][name]) / 2)
+
+
+@pytest.mark.parametrize(
+    ("metric", "best", "average", "kept"),
+    [
+        ("exact", 80, 73, True),  # two standard errors of 80 % of 100 sources are 8 points
+        ("exact", 80, 71, False),
+        ("wer", 20, 27, True),
+        ("wer", 20, 29, False),
+        ("bleu", 38, 37.9, False),
+        ("bleu", 38, 38.1, True),
+        ("loss", 0.3, 0.31, False),
+    ],
+)
+def test_the_average_yields_only_to_a_clear_winner(
+    metric: str, best: float, average: float, kept: bool
+) -> None:
+    trainer = Trainer.__new__(Trainer)
+    trainer.settings = TrainingSettings(metric=metric)
+    trainer.dev_sources = 100
+    trainer.progress = Progress(best={"loss": 1.0, metric: best})
+    assert trainer._as_good({"loss": 1.0, metric: average}) == kept
 
 
 def test_accumulated_batches_equal_one_large_batch(pairs: Path, tmp_path: Path) -> None:
