@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from seq2see.data import Columns, Pair, PairFile, Problem
 from seq2see.data.lines import LONGEST_LINE
+from seq2see.data.survey import survey
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import build
 
@@ -182,7 +183,7 @@ def test_every_problem_has_its_line(write):
 
 
 def test_bad_lines_are_refused_together(write):
-    """H: refusing names the first bad lines, how many there are and both ways out; skipping goes on."""
+    """H: refusing names the first bad lines, how many there are and the ways out; skipping goes on."""
     path = write("a\tb\n" + "bad\n" * 5 + "c\td\n")
     with pytest.raises(DataError) as refusal:
         list(PairFile(path, Columns()).pairs("refuse"))
@@ -190,7 +191,8 @@ def test_bad_lines_are_refused_together(write):
     assert [f"line {line}" in message for line in (2, 3, 4, 5)] == [True, True, True, False]
     assert "5 bad lines" in message
     assert "seq2see check" in message
-    assert "data.bad_lines=skip" in message
+    with pytest.raises(DataError, match=r"data\.bad_lines=skip"):
+        survey(PairFile(path, Columns()), "refuse")
     assert [pair.line for pair in PairFile(path, Columns()).pairs("skip")] == [1, 7]
 
 

@@ -200,15 +200,18 @@ class PairFile:
             return header.index(column)
         return column - 1 if column is not None else None
 
-    def refusal(self) -> DataError:
+    def refusal(self, way_out: str = "") -> DataError:
         """An error that names the first of the lines that cannot be used."""
-        bad = [item for item in self if isinstance(item, Problem) and item.fatal]
-        rows = [f"{self.name}, line {item.line}: {item.kind} ({item.detail})" for item in bad[:3]]
-        count = f"{len(bad):,} bad lines, the first 3 shown" if len(bad) > 3 else "these lines cannot be used"
-        way_out = (
-            f"'seq2see check {self.name}' lists all problems, '--set data.bad_lines=skip' leaves them out"
+        rows, count = [], 0
+        for item in self:
+            if isinstance(item, Problem) and item.fatal:
+                count += 1
+                if count <= 3:
+                    rows.append(f"{self.name}, line {item.line}: {item.kind} ({item.detail})")
+        many = f"{count:,} bad lines, the first 3 shown" if count > 3 else "these lines cannot be used"
+        return DataError(
+            "\n".join([*rows, f"{many}; 'seq2see check {self.name}' lists all problems{way_out}"])
         )
-        return DataError("\n".join([*rows, f"{count}; {way_out}"]))
 
 
 def _from_fields(positions: list[int | None]) -> Callable[[str], tuple[str, str, str] | str]:

@@ -44,7 +44,7 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
     for item in file:
         if isinstance(item, Problem):
             if item.fatal and bad_lines == "refuse":
-                raise file.refusal()
+                raise file.refusal(", '--set data.bad_lines=skip' leaves them out")
             if item.fatal or item.kind == "empty side":
                 skipped[item.kind] += 1
             continue
