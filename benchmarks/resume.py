@@ -21,7 +21,7 @@ def main() -> None:
     """Run the experiment."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1, help="of the moments of killing")
     arguments = parser.parse_args()
     moments = random.Random(arguments.seed)
@@ -38,7 +38,8 @@ def main() -> None:
         subprocess.run(command(data, repeated, arguments.steps), check=True, stderr=subprocess.DEVNULL)
         broken = folder / "broken"
         for kill in range(arguments.kills):
-            wait = moments.uniform(0.5, whole / 2)
+            # Short enough for the run to last through all the kills, long enough to get past the start.
+            wait = moments.uniform(0.5, 4 + 2 * whole / arguments.kills)
             saved = killed(data, broken, arguments.steps, wait)
             print(f"kill {kill + 1:2}: SIGKILL after {wait:.2f} s; saved: {saved}")
         subprocess.run(
@@ -85,6 +86,8 @@ def killed(data: Path, out: Path, steps: int, wait: float) -> str:
         process.kill()
         process.wait()
     state = out / "state" / "training.safetensors"
+    if process.returncode == 0:
+        return "the run had ended before"
     return f"step {json.loads(read_tensors(state)[1]['progress'])['step']}" if state.exists() else "nothing"
 
 
