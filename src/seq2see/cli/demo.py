@@ -1,7 +1,10 @@
 """The verb `demo`: English spelling to pronunciation, learnt in a few minutes."""
 
+import os
 import random
 import re
+import shutil
+import sys
 from pathlib import Path
 
 from seq2see.cli.console import errors, results, table
@@ -55,11 +58,12 @@ def demo(out: Path, minutes: float) -> None:
     _pronounce(trained.model)
     results.print("\nTry next:", highlight=False)
     run = trained.folder
+    program = "seq2see" if shutil.which("seq2see") else os.path.relpath(sys.argv[0])
     results.print(
-        f"  echo 'your word' | seq2see decode {run} --nbest 3\n"
-        f"  seq2see evaluate {run} {data / 'dev.tsv'}\n"
-        f"  seq2see info {run}\n"
-        "  seq2see train YOUR-PAIRS.tsv",
+        f"  echo 'your word' | {program} decode {run} --nbest 3\n"
+        f"  {program} evaluate {run} {data / 'dev.tsv'}\n"
+        f"  {program} info {run}\n"
+        f"  {program} train YOUR-PAIRS.tsv",
         highlight=False,
         markup=False,
         soft_wrap=True,

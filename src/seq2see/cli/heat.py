@@ -47,4 +47,4 @@ def _cell(weight: float, width: int) -> Text:
     """A block whose shade is the weight; colour where there is some, characters where there is none."""
     shade = _SHADES[min(len(_SHADES) - 1, round(weight * (len(_SHADES) - 1)))]
     light = round(40 + 215 * (1 - weight))
-    return Text(shade * width, Style(color=f"rgb({light // 3},{light // 2 + 60},{255})"))
+    return Text(shade * width, Style(color=f"rgb({light // 3},{light // 2 + 60},255)"))
