@@ -39,7 +39,7 @@ def main() -> None:
         broken = folder / "broken"
         for kill in range(arguments.kills):
             # Short enough for the run to last through all the kills, long enough to get past the start.
-            wait = moments.uniform(0.5, 4 + 2 * whole / arguments.kills)
+            wait = moments.uniform(0.5, 4 + whole / arguments.kills)
             saved = killed(data, broken, arguments.steps, wait)
             print(f"kill {kill + 1:2}: SIGKILL after {wait:.2f} s; saved: {saved}")
         subprocess.run(
