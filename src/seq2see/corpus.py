@@ -56,14 +56,14 @@ class Files:
 def open_files(settings: DataSettings, seed: int) -> Files:
     """Read the files through once; anything that cannot be used is refused here."""
     train = PairFile(settings.train, settings)
-    for path in (*train.paths, *(PairFile(settings.dev, settings).paths if settings.dev else ())):
+    dev = PairFile(settings.dev, settings) if settings.dev is not None else None
+    for path in (*train.paths, *(dev.paths if dev else ())):
         if path.is_fifo():
             raise DataError(
                 f"{path} is a pipe, and training reads its files more than once; pipe it in with -"
             )
     found = survey(train, settings.bad_lines)
-    if settings.dev is not None:
-        dev = PairFile(settings.dev, settings)
+    if dev is not None:
         return Files(train, found, dev, survey(dev, settings.bad_lines), None, settings.bad_lines)
     held_out = split(found, settings.dev_share, _DEV_MOST, seed)
     return Files(train, found, None, None, held_out, settings.bad_lines)
