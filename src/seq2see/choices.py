@@ -54,6 +54,8 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     _sharing(choice, kinds, sides, text.get("shared"))
     if model:
         _model(choice, found.count)
+    elif "width" not in asked.get("model", {}):
+        _size(choice, found.count)
     _batches(choice, found.count, max(_length(sides[side], kinds[side]) for side in sides))
     _schedule(choice, found.count, kinds["target"], training.get("steps"))
     return choice
@@ -113,6 +115,12 @@ def _model(choice: Choice, count: int) -> None:
     choice.take(preset(name), f"model: {name} ({count:,} pairs)")
     if 4000 <= count < 20_000:
         choice.take({"model": {"dropout": 0.2}}, "dropout 0.2 (enough pairs for a little less of it)")
+
+
+def _size(choice: Choice, count: int) -> None:
+    """The size of a model whose kind is given."""
+    width, dropout = (128, 0.3) if count < 20_000 else (256, 0.2)
+    choice.take({"model": {"width": width, "dropout": dropout}}, f"width {width} ({count:,} pairs)")
 
 
 def _length(texts: list[str], kind: Kind) -> float:

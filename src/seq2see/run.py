@@ -22,9 +22,9 @@ from seq2see.models import Memory, Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import Recipe, read_recipe
 from seq2see.settings import build
-from seq2see.text import BEGIN, END, Codec
+from seq2see.text import BEGIN, END, SPECIAL, Codec
 
-__all__ = ["Attention", "Model", "Output", "Source", "device_of", "load"]
+__all__ = ["Attention", "Model", "Output", "Source", "device_of", "load", "network_of"]
 
 _WINDOW = 4096
 
@@ -65,6 +65,10 @@ class Attention:
     def alignment(self) -> Tensor:
         """A summary: cross-attention averaged over all heads of the last decoder layer, (T, S)."""
         crosses = [weights for address, weights in self.weights.items() if address.endswith(".cross")]
+        if not crosses:
+            raise SettingsError(
+                "this model has no attention on its source: all it knows of it is one summary"
+            )
         return crosses[-1].mean(0)
 
 
@@ -234,7 +238,7 @@ def load(folder: str | Path, device: str = "auto") -> Model:
         raise RunError(f"{folder} is not a run directory: it has no recipe.yaml")
     recipe = read_recipe(folder / "recipe.yaml")
     codec = Codec.load(folder / "tokenizers")
-    network = Seq2Seq(recipe.model, codec.source_size, codec.target_size)
+    network = network_of(recipe, codec)
     weights = folder / "model.safetensors"
     if not weights.exists():
         raise RunError(
@@ -243,6 +247,17 @@ def load(folder: str | Path, device: str = "auto") -> Model:
         )
     load_weights(network, read_tensors(weights)[0], str(weights))
     return Model(recipe, codec, network.to(device_of(device)), read_about(folder))
+
+
+def network_of(recipe: Recipe, codec: Codec) -> Seq2Seq:
+    """The untrained network of a recipe."""
+    copies = codec.copies() if recipe.model.pointer else None
+    if copies is not None and not any(place >= len(SPECIAL) for place in copies):
+        raise SettingsError(
+            "model.pointer copies tokens that both sides have, and these pairs have none in common; "
+            "leave it out, or cut both sides alike (text.source.kind, text.target.kind)"
+        )
+    return Seq2Seq(recipe.model, codec.source_size, codec.target_size, copies)
 
 
 def read_about(folder: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from seq2see.files import replace_text
 from seq2see.layers.losses import cross_entropy
 from seq2see.models import Seq2Seq
 from seq2see.recipe import Recipe, compose, compose_parts, preset, read_recipe
-from seq2see.run import Model, Source, device_of, read_about
+from seq2see.run import Model, Source, device_of, network_of, read_about
 from seq2see.settings import merge, override, read_yaml, write_yaml
 from seq2see.text import PAD, Codec
 from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer
@@ -47,17 +47,23 @@ class Request:
     seed: int | None = None
     max_steps: int | None = None
     max_minutes: float | None = None
+    max_tokens: int | None = None
     source: str | None = None
     target: str | None = None
     features: str | None = None
     device: str | None = None
     resume: bool = False
 
+    @property
+    def stem(self) -> str:
+        """The name of the data without its folder and endings."""
+        return Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
+
     def folder(self) -> Path:
         """Where the run goes: as asked, or a new folder under `runs/` named after the file."""
         if self.out is not None:
             return Path(self.out)
-        stem = Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
+        stem = self.stem
         if self.resume:
             own = re.compile(rf"{re.escape(stem)}(-\d+)?")
             started = [
@@ -77,7 +83,12 @@ class Request:
         }
         train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
         named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
-        options = {"steps": self.max_steps, "minutes": self.max_minutes, "device": self.device}
+        options = {
+            "steps": self.max_steps,
+            "minutes": self.max_minutes,
+            "tokens": self.max_tokens,
+            "device": self.device,
+        }
         training = {name: value for name, value in options.items() if value is not None}
         seed = {"seed": self.seed} if self.seed is not None else {}
         return merge(override(self.settings), {"data": named, "training": training, **seed})
@@ -90,6 +101,7 @@ class Trained:
     folder: Path
     model: Model
     progress: Progress
+    dev: list[Pair]
     interrupted: int | None = None
     """The signal that stopped it, if one did."""
 
@@ -140,7 +152,7 @@ def train(
     with _writing(folder):
         replace_text(folder / "card.md", card(model, progress))
     network.eval()
-    return Trained(folder, model, progress, trainer.interrupted)
+    return Trained(folder, model, progress, corpus.dev_pairs, trainer.interrupted)
 
 
 def examples_of(
@@ -207,6 +219,8 @@ def _ended(progress: Progress, recipe: Recipe) -> str:
     minutes = recipe.training.minutes
     if minutes is not None and progress.seconds >= minutes * 60:
         return "; its time is over, a larger --max-minutes would give it more"
+    if recipe.training.tokens is not None and progress.tokens >= recipe.training.tokens:
+        return "; its tokens are spent, a larger training.tokens would give it more"
     return ""
 
 
@@ -217,7 +231,9 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
     recipe = compose([old.model_dump(), named, given, request.wishes(folder)], "--resume")
     # The files may have moved: their fingerprint tells whether they are the same.
     free = {
-        "training": {name: getattr(recipe.training, name) for name in ("steps", "minutes", "device")},
+        "training": {
+            name: getattr(recipe.training, name) for name in ("steps", "minutes", "tokens", "device")
+        },
         "data": {name: getattr(recipe.data, name) for name in ("train", "dev")},
     }
     if changed := _first_difference(merge(old.model_dump(), free), recipe.model_dump()):
@@ -278,7 +294,7 @@ def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[
 def _network(recipe: Recipe, codec: Codec) -> Seq2Seq:
     device = device_of(recipe.training.device)
     torch.manual_seed(recipe.seed)
-    return Seq2Seq(recipe.model, codec.source_size, codec.target_size).to(device)
+    return network_of(recipe, codec).to(device)
 
 
 def _validator(model: Model, corpus: Corpus) -> Callable[[Seq2Seq], dict[str, float]]:

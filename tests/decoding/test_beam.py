@@ -74,9 +74,9 @@ def test_searching_stops_early(make_model, monkeypatch):
     model, steps = make_model(seed=1), []
     plain = model.logits
 
-    def eager(hidden):
-        steps.append(len(hidden))
-        logits = plain(hidden)
+    def eager(written, tokens):
+        steps.append(len(written.states))
+        logits = plain(written, tokens)
         logits[..., END] += 30
         return logits
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.models.contracts import Written
 from seq2see.recipe import compose, preset
 
 
@@ -50,7 +51,9 @@ def test_tied_output_is_the_embedding(make_model):
     """D8: logits are products with the target embeddings."""
     model = make_model()
     hidden = torch.randn(2, 16)
-    torch.testing.assert_close(model.logits(hidden), hidden @ model.decoder.embed.weight.T)
+    torch.testing.assert_close(
+        model.logits(Written(hidden, None), None), hidden @ model.decoder.embed.weight.T
+    )
 
 
 def test_padding_embeds_as_zero_and_stays_so():

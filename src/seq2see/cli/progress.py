@@ -20,7 +20,7 @@ class LiveReport:
         self._speed: float | None = None
         self._score = ""
         self._bar = Progress(
-            TextColumn("step {task.completed:,.0f}/{task.total:,.0f}"),
+            TextColumn("step {task.fields[step]}"),
             BarColumn(bar_width=None),
             TextColumn("loss [bold]{task.fields[loss]}[/]"),
             TextColumn("{task.fields[speed]} tokens/s"),
@@ -30,7 +30,9 @@ class LiveReport:
             TimeRemainingColumn(),
             console=console,
         )
-        self._task = self._bar.add_task("train", total=1, loss="-", speed="-", score="", start=False)
+        self._task = self._bar.add_task(
+            "train", total=1, step="0", loss="-", speed="-", score="", start=False
+        )
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -48,8 +50,8 @@ class LiveReport:
             self._bar.start_task(self._task)
         self._bar.update(
             self._task,
-            completed=step.step,
-            total=step.steps,
+            completed=min(1.0, step.share),
+            step=f"{step.step:,}/{step.steps:,}",
             loss=f"{self._loss:.3f}",
             speed=f"{self._speed:,.0f}",
             score=self._score,

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from seq2see.cli.console import answer, errors, say
@@ -30,15 +31,19 @@ def train(options: dict[str, Any], as_json: bool) -> None:
     )
 
 
-def watched(request: Request) -> Trained:
-    """Train, live in a terminal and in plain lines elsewhere; an interruption ends the command."""
+def watched(request: Request, again: Sequence[str] = ()) -> Trained:
+    """Train, live in a terminal and in plain lines elsewhere; an interruption ends the command.
+
+    `again` is the command that goes on after an interruption, if it is not `train`.
+    """
     if errors.is_terminal:
         with LiveReport(errors) as report:
             trained = run_training(request, report, say)
     else:
         trained = run_training(request, PlainReport(say), say)
     if trained.interrupted is not None:
-        resume = shlex.join(["seq2see", "train", request.data, "--out", str(trained.folder), "--resume"])
+        train = ["seq2see", "train", request.data, "--out", str(trained.folder), "--resume"]
+        resume = shlex.join(again or train)
         say(f"stopped at step {trained.progress.step:,}; all is saved. Go on with:\n  {resume}")
         sys.exit(128 + trained.interrupted)
     return trained

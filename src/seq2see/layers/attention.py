@@ -46,7 +46,11 @@ def plain_attention(
 
 def attention_weights(query: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
     """softmax(Q K^T / sqrt(K)) over the places where one may look, (B, H, T, S)."""
-    scores: Tensor = query @ keys.transpose(-2, -1) / query.shape[-1] ** 0.5
+    return normalise(query @ keys.transpose(-2, -1) / query.shape[-1] ** 0.5, mask)
+
+
+def normalise(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Softmax over the places where one may look; zeros where there is none."""
     if mask is None:
         return scores.softmax(-1)
     # A finite low score keeps rows without any place to look free of NaN; the mask then empties them.

@@ -1,13 +1,13 @@
 """What passes between the parts of a model, whatever they are made of."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from torch import Tensor
 
 from seq2see.layers.attention import Watch
 
-__all__ = ["Decoder", "Encoder", "Memory", "State"]
+__all__ = ["Decoder", "Encoder", "Memory", "State", "Written"]
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,20 @@ class Memory:
     states: Tensor
     mask: Tensor
     summary: Tensor
+    tokens: Tensor | None = None
+    """The source as ids of the target (B, S), where tokens may be copied."""
 
     def select(self, rows: Tensor) -> "Memory":
         """Keep, repeat or drop rows of the batch."""
-        return Memory(self.states[rows], self.mask[rows], self.summary[rows])
+        tokens = self.tokens[rows] if self.tokens is not None else None
+        return Memory(self.states[rows], self.mask[rows], self.summary[rows], tokens)
+
+
+class Written(NamedTuple):
+    """What a decoder gives for each position: a state (..., D), and where it looked (..., S) if it did."""
+
+    states: Tensor
+    looked: Tensor | None
 
 
 class State(Protocol):
@@ -40,11 +50,11 @@ class Encoder(Protocol):
 class Decoder(Protocol):
     """Writes a target, all positions at once or one after another."""
 
-    def __call__(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Tensor:
-        """Hidden states of all positions of known targets, (B, T) -> (B, T, D)."""
+    def __call__(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Written:
+        """States of all positions of known targets, (B, T) -> (B, T, D)."""
 
     def begin(self, memory: Memory) -> State:
         """The state before the first step."""
 
-    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, State]:
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Written, State]:
         """Read one token for each row, (B,) -> (B, D), and go on."""

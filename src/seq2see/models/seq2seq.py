@@ -1,25 +1,58 @@
 """An encoder and a decoder put together, by settings."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.layers.attention import Watch
-from seq2see.models.contracts import Memory, State
+from seq2see.layers.pointer import Pointer
+from seq2see.models.contracts import Memory, State, Written
+from seq2see.models.convolutional import ConvolutionalEncoder
+from seq2see.models.recurrent import RecurrentDecoder, RecurrentEncoder
 from seq2see.models.settings import ModelSettings
 from seq2see.models.transformer import TransformerDecoder, TransformerEncoder
 from seq2see.text import PAD
 
 __all__ = ["DECODERS", "ENCODERS", "Seq2Seq"]
 
-ENCODERS = {"transformer": TransformerEncoder}
-DECODERS = {"transformer": TransformerDecoder}
+ENCODERS: dict[str, Any] = {
+    "recurrent": RecurrentEncoder,
+    "convolution": ConvolutionalEncoder,
+    "transformer": TransformerEncoder,
+}
+DECODERS: dict[str, Any] = {"recurrent": RecurrentDecoder, "transformer": TransformerDecoder}
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How far a decoder is, and the source that it may copy from."""
+
+    decoder: State
+    tokens: Tensor | None
+
+    def select(self, rows: Tensor) -> "Writing":
+        return Writing(self.decoder.select(rows), self.tokens[rows] if self.tokens is not None else None)
 
 
 class Seq2Seq(nn.Module):
-    """Reads a source, writes a target. Both sides and the output layer are chosen by the settings."""
+    """Reads a source, writes a target. Both sides and the output layer are chosen by the settings.
 
-    def __init__(self, settings: ModelSettings, source_size: int, target_size: int) -> None:
+    `copies` gives the target id of each source id that can be copied, and PAD for the others.
+    """
+
+    copies: Tensor
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        source_size: int,
+        target_size: int,
+        copies: Sequence[int] | None = None,
+    ) -> None:
         super().__init__()
         self.settings = settings
         self.target_size = target_size
@@ -29,6 +62,9 @@ class Seq2Seq(nn.Module):
         self.encoder = ENCODERS[settings.encoder.kind](source_embed, settings, settings.encoder)
         self.decoder = DECODERS[settings.decoder.kind](target_embed, settings, settings.decoder)
         self.output = None if settings.tie_output else nn.Linear(settings.width, target_size)
+        self.pointer = Pointer(settings.width) if settings.pointer else None
+        known = torch.tensor(copies if copies is not None else [PAD] * source_size)
+        self.register_buffer("copies", known, persistent=False)
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -37,28 +73,33 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> Tensor:
         """Logits of every position of known targets, (B, S), (B, T) -> (B, T, V)."""
-        return self.logits(self.decoder(inputs, self.encode(source, watch), watch))
+        memory = self.encode(source, watch)
+        return self.logits(self.decoder(inputs, memory, watch), memory.tokens)
 
     def encode(self, source: Tensor, watch: Watch | None = None) -> Memory:
         """Read the source once, for any number of decodings."""
         memory: Memory = self.encoder(source, watch)
-        return memory
+        return replace(memory, tokens=self.copies[source]) if self.pointer is not None else memory
 
-    def begin(self, memory: Memory) -> State:
+    def begin(self, memory: Memory) -> Writing:
         """The state before the first step of decoding."""
-        return self.decoder.begin(memory)
+        return Writing(self.decoder.begin(memory), memory.tokens)
 
-    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, State]:
+    def step(self, tokens: Tensor, state: Writing, watch: Watch | None = None) -> tuple[Tensor, Writing]:
         """Logits of the next token after one more token for each row, (B,) -> (B, V)."""
-        hidden, after = self.decoder.step(tokens, state, watch)
-        return self.logits(hidden), after
+        written, after = self.decoder.step(tokens, state.decoder, watch)
+        return self.logits(written, state.tokens), Writing(after, state.tokens)
 
-    def logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, written: Written, tokens: Tensor | None) -> Tensor:
         """Scores of the vocabulary."""
         if self.output is not None:
-            scores: Tensor = self.output(hidden)
+            scores: Tensor = self.output(written.states)
+        else:
+            scores = F.linear(written.states, self.decoder.embed.weight[: self.target_size])
+        if self.pointer is None:
             return scores
-        return F.linear(hidden, self.decoder.embed.weight[: self.target_size])
+        pointed: Tensor = self.pointer(scores, written.states, written.looked, tokens, PAD)
+        return pointed
 
     def parameter_counts(self) -> dict[str, int]:
         """Weights by part; shared ones are counted once, where they first stand."""

@@ -11,7 +11,7 @@ from seq2see.layers.attention import KeysValues, Watch
 from seq2see.layers.blocks import DecoderBlock, EncoderBlock
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.positions import Positions, rotary
-from seq2see.models.contracts import Memory, State
+from seq2see.models.contracts import Memory, State, Written
 from seq2see.models.settings import ModelSettings, TransformerSettings
 from seq2see.text import PAD
 
@@ -32,6 +32,7 @@ class _Stack(nn.Module):
         self.final_norm = nn.LayerNorm(settings.width) if part.norm == "before" else nn.Identity()
         self.head_width = settings.width // part.heads
         self.scale = settings.width**0.5
+        self.points = settings.pointer
         self.blocks = nn.ModuleList(
             self.block(
                 settings.width,
@@ -70,8 +71,7 @@ class TransformerEncoder(_Stack):
         for block in self.blocks:
             states = block(states, mask[:, None, None], rotation, watch)
         states = self.final_norm(states)
-        share = mask / mask.sum(1, keepdim=True).clamp(min=1)
-        return Memory(states, mask, (states * share.unsqueeze(-1)).sum(1))
+        return Memory(states, mask, masks.mean(states, mask))
 
 
 @dataclass(frozen=True)
@@ -99,24 +99,41 @@ class TransformerDecoder(_Stack):
         looked_at = tuple(cross.project(memory.states, mask, rotation) for cross in crosses)
         return DecoderState(looked_at, None, 0)
 
-    def forward(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Tensor:
+    def forward(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Written:
         mask = masks.causal(tokens.shape[1], tokens.device)
         return self._run(tokens, self.begin(memory), mask, watch)[0]
 
-    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, DecoderState]:
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Written, DecoderState]:
         assert isinstance(state, DecoderState)
-        states, state = self._run(tokens[:, None], state, None, watch)
-        return states[:, 0], state
+        (states, looked), state = self._run(tokens[:, None], state, None, watch)
+        return Written(states[:, 0], looked[:, 0] if looked is not None else None), state
 
     def _run(
         self, tokens: Tensor, state: DecoderState, mask: Tensor | None, watch: Watch | None
-    ) -> tuple[Tensor, DecoderState]:
+    ) -> tuple[Written, DecoderState]:
         start, end = state.length, state.length + tokens.shape[1]
         states = self.read(tokens, start)
         rotation = self.rotation(start, end, tokens)
         past = []
+        pointing = _Pointing(watch) if self.points else None
         for layer, block in enumerate(self.blocks):
             before = state.past[layer] if state.past is not None else None
-            states, seen = block(states, state.memory[layer], before, mask, rotation, rotation, watch)
+            last = layer == len(self.blocks) - 1
+            look = pointing if pointing is not None and last else watch
+            states, seen = block(states, state.memory[layer], before, mask, rotation, rotation, look)
             past.append(seen)
-        return self.final_norm(states), DecoderState(state.memory, tuple(past), end)
+        looked = pointing.weights.mean(1) if pointing is not None else None
+        return Written(self.final_norm(states), looked), DecoderState(state.memory, tuple(past), end)
+
+
+class _Pointing:
+    """Keeps the weights of the last attention that it saw, for one call of a decoder."""
+
+    weights: Tensor
+
+    def __init__(self, watch: Watch | None) -> None:
+        self._watch = watch
+
+    def __call__(self, address: str, weights: Tensor) -> Tensor:
+        self.weights = self._watch(address, weights) if self._watch is not None else weights
+        return self.weights

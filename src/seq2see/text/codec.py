@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from seq2see.text.special import END
+from seq2see.text.special import END, PAD, SPECIAL
 from seq2see.text.tokenizer import TextSettings, Tokenizer
 
 __all__ = ["Codec"]
@@ -46,6 +46,19 @@ class Codec:
     def target_size(self) -> int:
         """Ids on the target side."""
         return self.target.size
+
+    def copies(self) -> list[int]:
+        """For each source id the target id of the same token, or PAD where there is none."""
+        if self.shared:
+            same = list(range(self.target.size))
+        else:
+            known = self.target.vocabulary
+            same = [PAD] * self.source.size
+            for token, place in self.source.vocabulary.items():
+                same[place] = known.get(token, PAD)
+        same += [PAD] * (self.source_size - len(same))
+        # Of the special symbols only the end can be both read and written.
+        return [place if place >= len(SPECIAL) or place == END else PAD for place in same]
 
     def encode_sources(self, texts: Sequence[str], features: Sequence[str] | None = None) -> list[list[int]]:
         """Ids of sources, with their features first and the end symbol last."""

@@ -86,6 +86,11 @@ class Tokenizer:
         """How many ids there are."""
         return int(self._inner.get_vocab_size())
 
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """Every token with its id."""
+        return dict(self._inner.get_vocab())
+
     def encode(self, text: str) -> list[int]:
         """The ids of one text, without special symbols."""
         return list(self._inner.encode(text, add_special_tokens=False).ids)

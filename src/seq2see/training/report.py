@@ -19,6 +19,8 @@ class Step:
     gradient_norm: float
     tokens_per_second: float
     seconds: float
+    share: float
+    """How much of the budget of steps, time or tokens is spent."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class PlainReport:
     def step(self, step: Step) -> None:
         if step.seconds - self._last >= self._every:
             self._last = step.seconds
-            left = step.seconds / max(1, step.step) * (step.steps - step.step)
+            left = max(0.0, step.seconds / step.share - step.seconds)
             self._write(
                 f"step {step.step}/{step.steps}  loss {step.loss:.3f}  "
                 f"{step.tokens_per_second:,.0f} tokens/s  about {_clock(left)} left"

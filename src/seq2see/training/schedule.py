@@ -7,7 +7,7 @@ from seq2see.training.settings import TrainingSettings
 __all__ = ["learning_rate"]
 
 
-def learning_rate(step: int, settings: TrainingSettings) -> float:
+def learning_rate(step: float, settings: TrainingSettings) -> float:
     """Rises in a straight line over the warm-up, then follows the schedule; steps count from 1."""
     peak, warmup = settings.learning_rate, settings.warmup
     if step <= warmup:

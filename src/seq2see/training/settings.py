@@ -19,6 +19,8 @@ class TrainingSettings(Settings):
     steps: int = Field(default=10_000, ge=1)
     minutes: float | None = Field(default=None, gt=0)
     """Stop after so many minutes of training, if the steps are not done by then."""
+    tokens: int | None = Field(default=None, ge=1)
+    """Stop after so many target tokens, if the steps are not done by then."""
     batch_tokens: int = Field(default=4096, ge=1)
     """Tokens of the longer side in a batch, padding counted."""
     batch_pairs: int | None = Field(default=None, ge=1)

@@ -101,7 +101,8 @@ class Trainer:
         began = time.perf_counter()
         parts = [batch.to(self.device) for batch in islice(stream, self.settings.accumulate)]
         tokens = sum(batch.tokens for batch in parts)
-        rate = learning_rate(self.progress.step + 1, self.settings)
+        # Where time or tokens run out before the steps do, the schedule keeps pace with them.
+        rate = learning_rate(max(self.progress.step + 1, self._share() * self.settings.steps), self.settings)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -135,6 +136,7 @@ class Trainer:
             norm,
             speed,
             self.progress.seconds,
+            self._share(),
         )
 
     def _look(self, log: Log) -> None:
@@ -204,10 +206,18 @@ class Trainer:
             return self.validate(self.model)
 
     def _done(self) -> bool:
+        patience = self.settings.patience
+        tired = patience is not None and self.progress.looks_without_best >= patience
+        return self._share() >= 1 or tired
+
+    def _share(self) -> float:
+        """How much of the budget is spent: of steps, time or tokens, whichever ends first."""
         progress, settings = self.progress, self.settings
-        late = settings.minutes is not None and progress.seconds >= settings.minutes * 60
-        tired = settings.patience is not None and progress.looks_without_best >= settings.patience
-        return progress.step >= settings.steps or late or tired
+        return max(
+            progress.step / settings.steps,
+            progress.seconds / (60 * settings.minutes) if settings.minutes is not None else 0.0,
+            progress.tokens / settings.tokens if settings.tokens is not None else 0.0,
+        )
 
     def _precision(self) -> AbstractContextManager[Any]:
         if self.settings.precision == "float32":

@@ -1,0 +1,57 @@
+"""The verb `ladder`."""
+
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from seq2see.cli.console import answer, results, say, table
+from seq2see.cli.training import watched
+from seq2see.errors import RunError, SettingsError
+from seq2see.ladder import Ladder, climb
+from seq2see.recipe import preset
+from seq2see.workflow import Request
+
+__all__ = ["ladder", "show"]
+
+PRESETS = "rnn,rnn-attention,transformer-tiny"
+
+
+def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bool) -> None:
+    """Train the models, print the table, and leave it with a figure beside the runs."""
+    names = [name.strip() for name in (presets or PRESETS).split(",") if name.strip()]
+    for name in names:
+        preset(name)  # a misspelt last name is told before the first model is trained
+    request = Request(**options)
+    folder = request.out or str(Path("runs") / f"{request.stem}-ladder")
+    again = ["seq2see", *sys.argv[1:]]
+    found = climb(
+        replace(request, out=folder), names, _numbers(seeds), lambda asked: watched(asked, again), say
+    )
+    try:
+        found.write(Path(folder))
+    except OSError as error:
+        raise RunError(
+            f"{folder} cannot be written: {error.strerror}; name another place with --out"
+        ) from None
+    if as_json:
+        answer(asdict(found))
+        return
+    show(found)
+    say(f"the figure is {Path(folder) / 'ladder.png'}, the runs are beside it")
+
+
+def show(found: Ladder) -> None:
+    """Print the table."""
+    results.print(table(found.data, found.columns(), found.rows(), found.columns()[1:]))
+    results.print(found.caption(), highlight=False)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        raise SettingsError(f"--seeds {text!r} should be different numbers with commas between, as 1,2,3")
+    return numbers

@@ -1,0 +1,44 @@
+"""Figures for files, drawn without a display."""
+
+import io
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Literal
+
+__all__ = ["Points", "line_figure"]
+
+Points = Sequence[tuple[str, Sequence[float]]]
+"""Along the axis: a label, and one value for each repetition."""
+
+# Told apart with any colour vision (Okabe and Ito), and in grey print by their marks.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKS = "osD^vP*"
+
+
+def line_figure(
+    series: Mapping[str, Points], title: str, across: str, up: str, kind: Literal["png", "svg"] = "png"
+) -> bytes:
+    """A line for each series: means, with a band from the least to the greatest value."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    # A fixed salt makes the same figure the same file.
+    with rc_context({"svg.hashsalt": "seq2see", "font.size": 11}):
+        figure = Figure(figsize=(7, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        labels = list(dict.fromkeys(label for points in series.values() for label, _ in points))
+        for place, (name, points) in enumerate(series.items()):
+            colour = _COLOURS[place % len(_COLOURS)]
+            places = [labels.index(label) for label, _ in points]
+            means = [fmean(values) for _, values in points]
+            axes.plot(places, means, marker=_MARKS[place % len(_MARKS)], color=colour, label=name)
+            lows, highs = [min(values) for _, values in points], [max(values) for _, values in points]
+            axes.fill_between(places, lows, highs, color=colour, alpha=0.15, linewidth=0)
+        axes.set_xticks(range(len(labels)), labels)
+        axes.set(title=title, xlabel=across, ylabel=up)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", alpha=0.3)
+        axes.legend(frameon=False)
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
+    return drawn.getvalue()

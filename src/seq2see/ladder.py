@@ -1,0 +1,190 @@
+"""Several models on the same pairs with the same budget: what each rung of the ladder buys."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import fmean, median
+from typing import Literal
+
+from seq2see.evaluation import Example, score_outputs
+from seq2see.figures import line_figure
+from seq2see.files import replace_bytes, replace_text
+from seq2see.workflow import Request, Trained, examples_of
+
+__all__ = ["Bucket", "Ladder", "Rung", "climb"]
+
+_MOST_BUCKETS = 8
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The score of dev sources of some lengths, both ends counted."""
+
+    shortest: int
+    longest: int
+    sources: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One trained model and how it did."""
+
+    preset: str
+    seed: int
+    run: str
+    parameters: int
+    steps: int
+    seconds: float
+    tokens_per_second: float
+    score: float
+    buckets: tuple[Bucket, ...]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """All rungs, in the order in which they were asked for."""
+
+    data: str
+    metric: str
+    unit: str
+    rungs: tuple[Rung, ...]
+
+    @property
+    def presets(self) -> list[str]:
+        """Each model once."""
+        return list(dict.fromkeys(rung.preset for rung in self.rungs))
+
+    def of(self, preset: str) -> list[Rung]:
+        """The rungs of one model, one for each seed."""
+        return [rung for rung in self.rungs if rung.preset == preset]
+
+    def lengths(self) -> list[tuple[int, int]]:
+        """The buckets that any rung has: the dev sets of several seeds differ a little."""
+        bounds = {(bucket.shortest, bucket.longest) for rung in self.rungs for bucket in rung.buckets}
+        return sorted(bounds)
+
+    def columns(self) -> list[str]:
+        """The heads of the table."""
+        lengths = [f"{low}-{high}" for low, high in self.lengths()]
+        return ["model", "parameters", "tokens/s", "seconds", f"dev {self.metric}", *lengths]
+
+    def rows(self) -> list[list[str]]:
+        """A row for each model, means over the seeds; scores by source length come last."""
+        return [self._row(preset, self.of(preset)) for preset in self.presets]
+
+    def _row(self, preset: str, rungs: Sequence[Rung]) -> list[str]:
+        by_length = [self.scores_at(preset, bounds) for bounds in self.lengths()]
+        return [
+            preset,
+            f"{rungs[0].parameters:,}",
+            f"{fmean(rung.tokens_per_second for rung in rungs):,.0f}",
+            f"{fmean(rung.seconds for rung in rungs):,.0f}",
+            f"{fmean(rung.score for rung in rungs):.1f}",
+            *(f"{fmean(found):.0f}" if found else "" for found in by_length),
+        ]
+
+    def scores_at(self, preset: str, bounds: tuple[int, int]) -> list[float]:
+        """The scores of a model at some lengths, one for each seed."""
+        return [
+            bucket.score
+            for rung in self.of(preset)
+            for bucket in rung.buckets
+            if (bucket.shortest, bucket.longest) == bounds
+        ]
+
+    def write(self, folder: Path) -> None:
+        """Leave the table as Markdown and JSON, and the figure as PNG and SVG."""
+        lines = [self.columns(), ["---"] * len(self.columns()), *self.rows()]
+        text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        replace_text(folder / "ladder.md", f"# {self.data}\n\n{self.caption()}\n\n{text}\n")
+        replace_text(folder / "ladder.json", json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n")
+        replace_bytes(folder / "ladder.png", self.figure("png"))
+        replace_bytes(folder / "ladder.svg", self.figure("svg"))
+
+    def figure(self, kind: Literal["png", "svg"]) -> bytes:
+        """The score against the source's length."""
+        series = {
+            preset: [
+                (f"{low}-{high}", found)
+                for low, high in self.lengths()
+                if (found := self.scores_at(preset, (low, high)))
+            ]
+            for preset in self.presets
+        }
+        name = self.data if self.data.startswith("task:") else Path(self.data.split(",")[0]).name
+        up = f"dev {self.metric} (%)"
+        return line_figure(series, name, f"source length ({self.unit})", up, kind)
+
+    def caption(self) -> str:
+        """What the numbers are."""
+        seeds = len({rung.seed for rung in self.rungs})
+        mean = f"means of {seeds} seeds; " if seeds > 1 else ""
+        return (
+            f"{mean}{self.metric} on held-out pairs, greedy decoding; the last columns by source length in "
+            f"{self.unit}"
+        )
+
+
+def climb(
+    request: Request,
+    presets: Sequence[str],
+    seeds: Sequence[int],
+    train: Callable[[Request], Trained],
+    tell: Callable[[str], None],
+) -> Ladder:
+    """Train each preset with each seed in a folder of its own; what is there already is taken as it is."""
+    folder = Path(request.out or "runs/ladder")
+    rungs, metric, unit = [], "exact", "tokens"
+    for seed in seeds:
+        for preset in presets:
+            tell(f"{preset}, seed {seed}")
+            out = str(folder / f"{preset}-{seed}")
+            trained = train(replace(request, preset=preset, seed=seed, out=out, resume=True))
+            watched = trained.model.recipe.training.metric
+            metric = watched if watched != "loss" else "exact"
+            unit = trained.model.recipe.text.source.kind
+            rungs.append(_measured(preset, seed, trained, metric))
+    return Ladder(request.data, metric, unit, tuple(rungs))
+
+
+def _measured(preset: str, seed: int, trained: Trained, metric: str) -> Rung:
+    model, progress = trained.model, trained.progress
+    examples = examples_of(model, trained.dev, beam=1, nbest=1)
+    # The first step also warms caches up, so it says little of the speed.
+    speeds = [record["tokens_per_second"] for record in _steps(trained.folder)][1:]
+    encoded = model.codec.source.encode_many([example.source for example in examples])
+    lengths = [len(ids) for ids in encoded]
+    return Rung(
+        preset,
+        seed,
+        str(trained.folder),
+        sum(model.network.parameter_counts().values()),
+        progress.step,
+        round(progress.seconds, 1),
+        round(median(speeds), 1) if speeds else 0.0,
+        score_outputs(examples, model.unit, [metric])[metric],
+        tuple(
+            Bucket(low, high, len(rows), score_outputs(rows, model.unit, [metric])[metric])
+            for low, high, rows in buckets(examples, lengths)
+        ),
+    )
+
+
+def buckets(examples: Sequence[Example], lengths: Sequence[int]) -> list[tuple[int, int, list[Example]]]:
+    """Examples by source length, in steps that are round numbers; empty buckets are left out."""
+    width = next(step for step in _round_steps() if -(-max(lengths) // step) <= _MOST_BUCKETS)
+    held: dict[int, list[Example]] = {}
+    for example, length in zip(examples, lengths, strict=True):
+        held.setdefault(max(0, length - 1) // width, []).append(example)
+    return [(place * width + 1, (place + 1) * width, held[place]) for place in sorted(held)]
+
+
+def _round_steps() -> Iterable[int]:
+    return (digit * 10**power for power in range(9) for digit in (1, 2, 5))
+
+
+def _steps(folder: Path) -> Iterable[dict[str, float]]:
+    with (folder / "metrics.jsonl").open(encoding="utf-8") as lines:
+        return [record for record in map(json.loads, lines) if "tokens_per_second" in record]
