@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seq2see.layers.additive import added
 from seq2see.layers.attention import KeysValues, Watch, normalise
 from seq2see.layers.dropout import dropout
 
@@ -147,12 +148,6 @@ class Location(Score):
 
     def forward(self, states: Tensor, keys: Tensor) -> Tensor:
         return split(states, self.heads) @ keys.transpose(-2, -1)
-
-
-def added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
-    """v^T tanh(q + k) for every query and key, (B, H, T, K), (B, H, S, K) -> (B, H, T, S)."""
-    joined = torch.tanh(query.unsqueeze(3) + keys.unsqueeze(2))  # (B, H, T, S, K)
-    return (joined @ weigh[:, None, :, None]).squeeze(-1)
 
 
 class ScoredAttention(nn.Module):
