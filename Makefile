@@ -30,9 +30,9 @@ clean:
 	touch $@
 
 .venv/demo: .venv/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[demo]'
+	$(PIP) --editable '.[demo,tasks]'
 	touch $@
 
 .venv/dev: .venv/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[demo,dev]'
+	$(PIP) --editable '.[demo,dev,tasks]'
 	touch $@

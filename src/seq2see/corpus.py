@@ -55,7 +55,7 @@ class Files:
 
 def open_files(settings: DataSettings, seed: int) -> Files:
     """Read the files through once; anything that cannot be used is refused here."""
-    train = PairFile(settings.train, settings)
+    train = PairFile(settings.train, settings, training=True)
     dev = PairFile(settings.dev, settings) if settings.dev is not None else None
     for path in (*train.paths, *(dev.paths if dev else ())):
         if path.is_fifo():

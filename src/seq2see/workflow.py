@@ -20,6 +20,7 @@ from seq2see.data import Pair
 from seq2see.data.batches import Batches
 from seq2see.data.lines import save_standard_input
 from seq2see.data.pairs import columns_of
+from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
 from seq2see.evaluation import Example, metrics_for, score_outputs
 from seq2see.files import replace_text
@@ -56,11 +57,13 @@ class Request:
 
     @property
     def stem(self) -> str:
-        """The name of the data without its folder and endings."""
+        """The name of the task, or that of the file without its folder and endings."""
+        if is_task(self.data):
+            return Task.parse(self.data).kind
         return Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
 
     def folder(self) -> Path:
-        """Where the run goes: as asked, or a new folder under `runs/` named after the file."""
+        """Where the run goes: as asked, or a new folder under `runs/` named after the file or task."""
         if self.out is not None:
             return Path(self.out)
         stem = self.stem
@@ -177,6 +180,7 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     """Compose the recipe, learn the vocabularies, and lay the foundations of the run directory."""
     wishes = request.wishes(folder)
     named, given = _given(request)
+    named = merge(task_settings(request.data), named)
     origin = request.recipe or "recipe"
     # Wrong keys and values are refused before a large file is read.
     asked = compose_parts([named, given, wishes], origin)
@@ -351,6 +355,8 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def _absolute(name: str) -> str:
+    if is_task(name):
+        return name
     if Path(name).exists() or "," not in name:
         return str(Path(name).absolute())
     return ",".join(str(Path(part).absolute()) for part in name.split(","))

@@ -18,7 +18,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-DATA = "TSV, JSONL, .gz, two parallel files as 'a.en,a.de', or - for standard input."
+DATA = (
+    "TSV, JSONL, .gz, two parallel files as 'a.en,a.de', - for standard input, "
+    "or a built-in task such as task:reverse."
+)
 Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy.")]

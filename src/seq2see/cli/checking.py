@@ -10,7 +10,8 @@ from rich.markup import escape
 from seq2see.cli.console import answer, results, table
 from seq2see.data.check import FileCheck
 from seq2see.data.check import check as run_check
-from seq2see.data.pairs import columns_of
+from seq2see.data.pairs import Columns, columns_of
+from seq2see.data.tasks import task_settings
 
 __all__ = ["check"]
 
@@ -24,7 +25,8 @@ def check(
     as_json: bool,
 ) -> None:
     """Print problems and a summary for each file; exit code 1 if training would refuse a line."""
-    found = run_check(files, columns_of(source=source, target=target, features=features))
+    base = Columns(**task_settings(files[0]).get("data", {}))
+    found = run_check(files, columns_of(base, source=source, target=target, features=features))
     if as_json:
         answer({"files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:

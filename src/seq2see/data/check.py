@@ -100,7 +100,7 @@ class FileCheck:
 
 def check(names: Sequence[str], columns: Columns) -> list[FileCheck]:
     """Look through files of pairs; the first is the training data, the others are dev or test data."""
-    files = [PairFile(name, columns) for name in names]
+    files = [PairFile(name, columns, training=not place) for place, name in enumerate(names)]
     for path in (path for file in files for path in file.paths):
         # A misspelt last name is told before the first file is read; pipes are opened only once.
         if path.is_dir() or not path.exists():

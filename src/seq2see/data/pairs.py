@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from pydantic import field_validator
 
 from seq2see.data.lines import LONGEST_LINE, fingerprint, open_bytes, read_lines
+from seq2see.data.tasks import Task, is_task
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import Settings, near
 
@@ -73,19 +74,23 @@ class Problem(NamedTuple):
 
 
 class PairFile:
-    """A file of pairs, or several line-aligned files written `a,b`, which count as columns."""
+    """A file of pairs, several line-aligned files written `a,b`, which count as columns, or a task."""
 
-    def __init__(self, name: str | Path, columns: Columns, *, needs_target: bool = True) -> None:
+    def __init__(
+        self, name: str | Path, columns: Columns, *, needs_target: bool = True, training: bool = False
+    ) -> None:
         self.name = str(name)
-        self.paths = _paths(self.name)
+        self._task = Task.parse(self.name, training) if is_task(self.name) else None
+        self.paths = [] if self._task else _paths(self.name)
         self.columns = columns
         self._needs_target = needs_target
-        self._json = _format(self.paths[0]) in (".jsonl", ".ndjson", ".json")
+        self._json = bool(self.paths) and _format(self.paths[0]) in (".jsonl", ".ndjson", ".json")
 
     def fingerprint(self) -> str:
         """A digest of the files' contents and of the columns taken."""
         columns = (self.columns.source, self.columns.target, self.columns.features)
-        return "-".join([*(fingerprint(path) for path in self.paths), *map(str, columns)])
+        contents = [self._task.fingerprint()] if self._task else map(fingerprint, self.paths)
+        return "-".join([*contents, *map(str, columns)])
 
     @property
     def first_line(self) -> int:
@@ -95,7 +100,7 @@ class PairFile:
     @property
     def _has_header(self) -> bool:
         named = any(isinstance(column, str) for column in self._wanted())
-        return named and not self._json and len(self.paths) == 1
+        return named and not self._json and len(self.paths) <= 1
 
     def pairs(self, bad_lines: BadLines = "refuse") -> Iterator[Pair]:
         """The usable pairs; with "refuse", the first bad line stops with all the bad ones named."""
@@ -107,6 +112,9 @@ class PairFile:
 
     def __iter__(self) -> Iterator[Pair | Problem]:
         """Every line as a pair or as problems."""
+        if self._task:
+            yield from self.parse(self._task.lines(self._has_header))
+            return
         with ExitStack() as stack:
             streams = [read_lines(stack.enter_context(open_bytes(path)), str(path)) for path in self.paths]
             if len(streams) == 1:
