@@ -1,6 +1,7 @@
 """Typed settings: YAML in and out, dotted overrides, and refusals that say what to write instead."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -97,13 +98,32 @@ def _explain(kind: type[Settings], problem: Any) -> str:
     group, path = _walk(kind, location)
     name = ".".join(path)
     if problem["type"] == "extra_forbidden":
-        return f"unknown key {name}; {near(path[-1], group)}"
+        holder = _holder(kind, path)
+        return f"unknown key {name}; {holder or near(path[-1], group)}"
+    if problem["type"] == "union_tag_invalid":
+        options = re.findall("'([^']*)'", problem["ctx"]["expected_tags"])
+        return f"{name}.kind = {problem['ctx']['tag']!r}; {near(problem['ctx']['tag'], options)}"
     if problem["type"] == "missing":
         return f"{name} is missing"
     reason = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return f"{name}: {reason}" if name else reason
-    return f"{name} = {problem['input']!r}: {reason[0].lower()}{reason[1:]}"
+    hint = ""
+    if problem["type"] == "literal_error":
+        options = re.findall("'([^']*)'", problem["ctx"]["expected"])
+        close = difflib.get_close_matches(str(problem["input"]), options, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{name} = {problem['input']!r}: {reason[0].lower()}{reason[1:]}{hint}"
+
+
+def _holder(kind: type[Settings], path: list[str]) -> str:
+    """Which other kind of the same group knows a key, if one does."""
+    options: list[type[Settings]] = [kind]
+    for part in path[:-1]:
+        fields = [option.model_fields[part] for option in options if part in option.model_fields]
+        options = [found for field in fields for found in _settings_in(field.annotation)]
+    kinds = [_tag(option) for option in options if path[-1] in option.model_fields]
+    return f"it belongs to {'.'.join([*path[:-1], 'kind'])} = {kinds[0]}" if kinds and kinds[0] else ""
 
 
 def _walk(kind: type[Settings], location: list[str]) -> tuple[list[str], list[str]]:

@@ -25,6 +25,9 @@ DATA = (
 Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy.")]
+Hard = Annotated[
+    bool, typer.Option("--hard", help="Look at one place at a time: argmax in place of softmax.")
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
 SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
@@ -120,6 +123,7 @@ def decode(
     length_penalty: Annotated[
         float | None, typer.Option(help="Rank by log-probability / length ** penalty.")
     ] = None,
+    hard: Hard = False,
     prefix: Annotated[str | None, typer.Option(help="What every output must begin with.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of an output at the most.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
@@ -139,6 +143,7 @@ def decode(
         "top_k": top_k,
         "top_p": top_p,
         "length_penalty": length_penalty,
+        "hard_attention": hard or None,
         "max_length": max_length,
         "seed": seed,
     }
@@ -171,6 +176,7 @@ def evaluate(
         ),
     ],
     beam: Beam = None,
+    hard: Hard = False,
     worst: Annotated[int, typer.Option(min=0, help="How many of the worst outputs to show.")] = 8,
     source: SourceColumn = None,
     target: TargetColumn = None,
@@ -181,7 +187,17 @@ def evaluate(
     """Score a run on a file of pairs, with the metrics that fit the task."""
     from seq2see.cli import using
 
-    using.evaluate(run, file, beam, worst, source, target, features, device, json)
+    using.evaluate(
+        run,
+        file,
+        {"beam": beam, "hard_attention": hard or None},
+        worst,
+        source,
+        target,
+        features,
+        device,
+        json,
+    )
 
 
 @app.command()

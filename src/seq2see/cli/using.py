@@ -131,7 +131,7 @@ def score(
 def evaluate(
     run: Path,
     file: str,
-    beam: int | None,
+    options: dict[str, Any],
     worst: int,
     source: str | None,
     target: str | None,
@@ -143,7 +143,7 @@ def evaluate(
     model = load(run, device)
     with _at_rest(file) as path:
         pairs = _pairs(model, path, source, target, features)
-    examples = examples_of(model, pairs, beam=beam)
+    examples = examples_of(model, pairs, **options)
     scores = evaluation.score_outputs(examples, model.unit)
     bad = evaluation.worst(examples, model.unit, worst)
     if as_json:

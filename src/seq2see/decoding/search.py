@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seq2see.decoding.choosers import Beam, Candidates, Sampler
 from seq2see.decoding.settings import DecodingSettings
-from seq2see.layers.attention import Watch
+from seq2see.layers.attention import Watch, harden
 from seq2see.models import Memory, Seq2Seq
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 
@@ -68,6 +68,7 @@ def search(
         if settings.sample
         else Beam(settings.beam)
     )
+    watch = _hard(watch) if settings.hard_attention else watch
     forced = _forced(prefixes or [()] * len(sentences), device)
     owner = torch.arange(len(sentences), device=device).repeat_interleave(chooser.width_at_start)
     state = model.begin(memory.select(owner))
@@ -96,6 +97,16 @@ def search(
         state = state.select(rows)
         chooser.keep(rows)
     return [sentence.found[: sentence.wanted] for sentence in sentences]
+
+
+def _hard(watch: Watch | None) -> Watch:
+    """Attention on the source made hard, after whoever watches has had a say."""
+
+    def look(address: str, weights: Tensor) -> Tensor:
+        weights = watch(address, weights) if watch is not None else weights
+        return harden(weights) if address.endswith(".cross") else weights
+
+    return look
 
 
 def _forced(prefixes: Sequence[Sequence[int]], device: torch.device) -> Tensor:

@@ -16,6 +16,8 @@ class DecodingSettings(Settings):
     nbest: int = Field(default=1, ge=1, le=1000)
     length_penalty: float = Field(default=0.0, ge=0, le=5)
     """Scores are log-probability / length ** penalty: 0 compares plain probabilities, 1 averages."""
+    hard_attention: bool = False
+    """Each step reads one place of the source, that with the most weight, instead of a mixture."""
     sample: bool = False
     temperature: float = Field(default=1.0, gt=0, le=100)
     top_k: int | None = Field(default=None, ge=1)

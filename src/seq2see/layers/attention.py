@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from seq2see.layers.dropout import dropout
 from seq2see.layers.positions import rotate
 
-__all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "plain_attention"]
+__all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
 Watch = Callable[[str, Tensor], Tensor]
 """Gets the address and the weights (B, H, T, S) of each attention, and gives back the weights to use."""
@@ -56,6 +56,12 @@ def normalise(scores: Tensor, mask: Tensor | None) -> Tensor:
     # A finite low score keeps rows without any place to look free of NaN; the mask then empties them.
     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     return scores.softmax(-1) * mask
+
+
+def harden(weights: Tensor) -> Tensor:
+    """All the weight on the place that has most of it; rows without any stay empty."""
+    hard = F.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)
+    return hard * (weights.amax(-1, keepdim=True) > 0)
 
 
 def fused_attention(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:

@@ -65,7 +65,7 @@ class RecurrentDecoderSettings(Settings):
     layers: int = Field(default=1, ge=1, le=100)
     hidden: int | None = Field(default=None, ge=1, le=65536)
     """The width of the states; by default the model's."""
-    attention: ScoreKind | Literal["none"] = "additive"
+    attention: Literal[ScoreKind, "none"] = "additive"
     heads: int = Field(default=1, ge=1, le=256)
     activation: KeyActivation = "tanh"
     """Of the keys and queries of nonlinear attention."""
@@ -75,7 +75,7 @@ class RecurrentDecoderSettings(Settings):
     """What joins state and context: a linear layer, or Luong's, which ends in a tanh."""
     input_feeding: bool = False
     """Each step also gets what the step before it read."""
-    self_attention: ScoreKind | Literal["none"] = "none"
+    self_attention: Literal[ScoreKind, "none"] = "none"
     """Each step also looks at the decoder's own states before it."""
 
 
