@@ -134,6 +134,7 @@ class Trainer:
             total,
             rate,
             norm,
+            tokens,
             speed,
             self.progress.seconds,
             self._share(),
