@@ -166,7 +166,7 @@ def task_settings(name: str) -> dict[str, Any]:
         "text": {side: {"kind": "characters"} for side in ("source", "target")},
         # Endless pairs without a mistake in them: a small model with little dropout learns them soon.
         "model": {"width": 128, "dropout": 0.1, "attention_dropout": 0.0},
-        "training": {"batch_pairs": 64, "learning_rate": 0.002, "steps": 600},
+        "training": {"batch_pairs": 64, "learning_rate": 0.002, "steps": 600, "dev_examples": 200},
         **columns,
     }
 
