@@ -148,7 +148,7 @@ def test_an_untrained_lstm_remembers():
 @pytest.mark.parametrize("both_ways", [False, True])
 @pytest.mark.parametrize("lengths", [[6], [6, 1, 4], [3, 6, 6, 2]])
 def test_the_reader_equals_torch_on_packed_sequences(cell, both_ways, lengths):
-    """A1: rows of any lengths in one batch have the states and end states that torch gives the packed ones."""
+    """A1: rows of any lengths in one batch have the states and end states of torch on packed ones."""
     torch.manual_seed(4)
     reader = RecurrentReader(cell, 5, 8, both_ways).double()
     theirs = torch_layer(cell, 5, 4 if both_ways else 8, bidirectional=both_ways)

@@ -83,7 +83,7 @@ def test_a_shared_vocabulary_knows_both_sides():
 
 
 def test_what_can_be_copied_with_two_vocabularies():
-    """H: a source token goes to the target id of the same token; others and the special symbols to padding."""
+    """H: a source token has the target id of the same token; others and special symbols have padding."""
     codec = codec_of(features=False)
     copies = codec.copies()
     assert len(copies) == codec.source_size
