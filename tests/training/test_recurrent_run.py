@@ -127,7 +127,7 @@ def test_the_schedule_keeps_pace_with_the_budget(
 ) -> None:
     """H: where tokens or minutes run out before the steps, the learning rate has come down all the same."""
     if "minutes" in budget:
-        # Every look at the clock finds it five seconds on, so that the rate does not hang on the machine.
+        # Each look at the clock finds it half a second on: the rate does not hang on the machine.
         clock = itertools.count(0, 0.5)
         monkeypatch.setattr("seq2see.training.trainer.time.perf_counter", lambda: next(clock))
     options = {f"max_{name}": value for name, value in budget.items()}
