@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import pytest
+import torch
 
+from seq2see.models import ModelSettings, Seq2Seq
 from seq2see.models.weights import weights_of
+from seq2see.recipe import preset
 
-STORED = Path(__file__).parent / "transformer_state_names.txt"
+HERE = Path(__file__).parent
+STORED = HERE / "transformer_state_names.txt"
 
 VARIANTS = {
     "rotary before": {"positions": "rotary", "norm": "before"},
@@ -16,15 +20,31 @@ VARIANTS = {
 }
 
 
+def sections(path: Path) -> dict[str, str]:
+    """The stored lists, by their heads."""
+    parts = path.read_text(encoding="utf-8").strip().split("\n\n")
+    return dict(part.split("\n", 1) for part in parts)
+
+
 def listed(model) -> list[str]:
     """Each weight's name and shape, a line each."""
     return [f"{name} {'x'.join(map(str, tensor.shape))}" for name, tensor in weights_of(model).items()]
 
 
+LADDER = ("rnn", "rnn-attention", "luong", "hybrid", "pointer-generator")
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_weights_keep_their_names(make_model, variant):
     """D7, H: names and shapes of every weight are those of the stored list."""
-    sections = dict(
-        section.split("\n", 1) for section in STORED.read_text(encoding="utf-8").strip().split("\n\n")
-    )
-    assert listed(make_model(**VARIANTS[variant])) == sections[f"# {variant}"].splitlines()
+    assert listed(make_model(**VARIANTS[variant])) == sections(STORED)[f"# {variant}"].splitlines()
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_the_ladder_keeps_its_names(name):
+    """A1, C4, C9: the same for the recurrent presets."""
+    settings = preset(name)["model"] | {"width": 8, "max_length": 4}
+    with torch.device("meta"):
+        model = Seq2Seq(ModelSettings.model_validate(settings), 11, 9)
+    names = [f"{key} {'x'.join(map(str, value.shape))}" for key, value in model.state_dict().items()]
+    assert names == sections(HERE / "ladder_state_names.txt")[f"# {name}"].splitlines()

@@ -41,7 +41,7 @@ def test_killed_anywhere_and_resumed_is_bit_identical(
     preset: str,
     settings: tuple[str, ...],
 ) -> None:
-    """A1, H: each kill comes in the middle of a step, a look or a save; the end is that of an unbroken run."""
+    """A1, H: kills come in the middle of a step, a look or a save; the end is that of an unbroken run."""
     run(pairs, tmp_path / "unbroken", *settings, preset=preset)
     for owner, name, call in (
         (Trainer, "_step", 3),
