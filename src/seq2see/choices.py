@@ -52,10 +52,7 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     }
     _text(choice, found.count, kinds)
     _sharing(choice, kinds, sides, text.get("shared"))
-    if model:
-        _model(choice, found.count)
-    elif "width" not in asked.get("model", {}):
-        _size(choice, found.count)
+    _model(choice, found.count, not model)
     _batches(choice, found.count, max(_length(sides[side], kinds[side]) for side in sides))
     _schedule(choice, found.count, kinds["target"], training.get("steps"))
     return choice
@@ -110,17 +107,19 @@ def _common_letters(sources: list[str], targets: list[str]) -> float:
     return common / max(1, left.total() + right.total())
 
 
-def _model(choice: Choice, count: int) -> None:
+def _model(choice: Choice, count: int, given: bool) -> None:
+    """A model for so many pairs; where its kind is given, the size and the strength of its dropout alone."""
     name = "transformer-tiny" if count < 20_000 else "transformer-small"
-    choice.take(preset(name), f"model: {name} ({count:,} pairs)")
+    values = preset(name)
+    if given:
+        width = values["model"]["width"]
+        choice.take({"model": {"width": width}}, f"width {width} ({count:,} pairs)")
+        held_back = {key: values["model"][key] for key in ("dropout", "attention_dropout")}
+        choice.take({"model": held_back, "training": values["training"]}, "")
+        return
+    choice.take(values, f"model: {name} ({count:,} pairs)")
     if 4000 <= count < 20_000:
         choice.take({"model": {"dropout": 0.2}}, "dropout 0.2 (enough pairs for a little less of it)")
-
-
-def _size(choice: Choice, count: int) -> None:
-    """The size of a model whose kind is given."""
-    width, dropout = (128, 0.3) if count < 20_000 else (256, 0.2)
-    choice.take({"model": {"width": width, "dropout": dropout}}, f"width {width} ({count:,} pairs)")
 
 
 def _length(texts: list[str], kind: Kind) -> float:

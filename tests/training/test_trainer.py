@@ -203,11 +203,12 @@ def test_schedules_rise_and_fall() -> None:
 
 
 def test_metrics_and_tensorboard_are_written(pairs: Path, tmp_path: Path) -> None:
-    run(pairs, tmp_path / "run")
+    trained = run(pairs, tmp_path / "run")
     records = read_log(tmp_path / "run" / "metrics.jsonl")
     steps = [record for record in records if "loss" in record]
     assert [record["step"] for record in steps] == list(range(1, 15))
     assert all(record["tokens_per_second"] > 0 and record["gradient_norm"] >= 0 for record in steps)
+    assert sum(record["tokens"] for record in steps) == trained.progress.tokens
     assert [record["step"] for record in records if "dev" in record] == [6, 12, 14]
     assert list((tmp_path / "run" / "tensorboard").glob("events*"))
 

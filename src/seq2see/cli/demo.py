@@ -1,4 +1,4 @@
-"""The verb `demo`: English spelling to pronunciation, learnt in a few minutes."""
+"""The verb `demo`: English spelling to pronunciation, learnt in a few minutes by three models."""
 
 import os
 import random
@@ -7,12 +7,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from seq2see.cli.console import errors, results, table
+from seq2see.cli.console import errors, results, say, table
 from seq2see.cli.heat import HeatMap, alignments
-from seq2see.cli.training import watched
+from seq2see.cli.ladder import climb_and_write, show
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
-from seq2see.run import Model
+from seq2see.run import Model, load
 from seq2see.workflow import Request
 
 __all__ = ["demo"]
@@ -21,53 +21,52 @@ UNSEEN = ("vlogger", "livestream", "crowdfunding", "cyberpunk", "greenwashing", 
 """Words that are younger than the dictionary; any that it has learnt since is left out of training."""
 SHOWN = "cyberpunk"
 DEV_WORDS = 1000
+PRESETS = ("rnn", "rnn-attention", "transformer")
 SETTINGS = (
+    "model.width=128",
     "model.dropout=0.1",
     "model.attention_dropout=0",
     "training.batch_pairs=128",
-    "training.steps=1000",
-    "training.warmup=200",
+    "training.steps=800",
+    "training.warmup=160",
     "training.learning_rate=0.003",
-    "training.evaluate_every=250",
+    "training.evaluate_every=200",
     "training.dev_examples=500",
     "training.average=0",
 )
 
 
 def demo(out: Path, minutes: float) -> None:
-    """Train on the CMU pronouncing dictionary, then pronounce new words and show where the model looks."""
+    """Train three models on the CMU pronouncing dictionary, pronounce new words, and compare them."""
     data = out.with_name(f"{out.name}-data")
     words = _write_dictionary(data)
     errors.print(f"English spelling to pronunciation: {words:,} words of the CMU dictionary", highlight=False)
+    folder = _free(out)
     request = Request(
         data=str(data / "train.tsv"),
         dev=str(data / "dev.tsv"),
-        out=str(_free(out)),
-        preset="transformer-tiny",
+        out=str(folder),
         settings=SETTINGS,
-        max_minutes=minutes,
+        max_minutes=minutes / len(PRESETS),
     )
-    trained = watched(request)
-    best = trained.progress.best or {}
-    results.print(
-        f"\n[bold]{best.get('exact', 0):.1f} %[/] of the dev words come out right in every sound, "
-        f"{100 - best.get('ser', 100):.1f} % of the sounds are right, "
-        f"after {trained.progress.seconds / 60:.1f} minutes of training.\n",
-        highlight=False,
-    )
-    _pronounce(trained.model)
+    found = climb_and_write(request, PRESETS, [1], ["seq2see", *sys.argv[1:]])
+    models = {rung.preset: load(rung.run) for rung in found.rungs}
+    best = max(found.rungs, key=lambda rung: rung.score)
+    _pronounce(models)
+    _look(models[best.preset], best.preset)
+    show(found, "English words to sounds")
     results.print("\nTry next:", highlight=False)
-    run = trained.folder
     program = "seq2see" if shutil.which("seq2see") else os.path.relpath(sys.argv[0])
     results.print(
-        f"  echo 'your word' | {program} decode {run} --nbest 3\n"
-        f"  {program} evaluate {run} {data / 'dev.tsv'}\n"
-        f"  {program} info {run}\n"
+        f"  echo 'your word' | {program} decode {best.run} --nbest 3\n"
+        f"  {program} compare {' '.join(rung.run for rung in found.rungs[-2:])} {data / 'dev.tsv'}\n"
+        f"  {program} ladder task:reverse\n"
         f"  {program} train YOUR-PAIRS.tsv",
         highlight=False,
         markup=False,
         soft_wrap=True,
     )
+    say(f"accuracy by word length is drawn in {folder / 'ladder.png'}")
 
 
 def _write_dictionary(folder: Path) -> int:
@@ -94,14 +93,19 @@ def _write_dictionary(folder: Path) -> int:
     return len(words) - DEV_WORDS
 
 
-def _pronounce(model: Model) -> None:
-    """Words it never saw, and where it looked for the sounds of one of them."""
-    rows = list(zip(UNSEEN, model(UNSEEN), strict=True))
-    results.print(table("words it never saw", ("spelling", "pronunciation"), rows))
+def _pronounce(models: dict[str, Model]) -> None:
+    """Words that none of the models ever saw."""
+    columns = zip(*(model(UNSEEN) for model in models.values()), strict=True)
+    rows = [(word, *sounds) for word, sounds in zip(UNSEEN, columns, strict=True)]
+    results.print(table("words they never saw", ("spelling", *models), rows))
+
+
+def _look(model: Model, name: str) -> None:
+    """Where a model looked for the sounds of a word."""
     seen = model.attention(SHOWN)
     weights = seen.alignment().tolist()
     results.print(
-        f"[bold]where it looks[/]: sounds of {SHOWN!r} (rows) and its letters (columns), mean of all heads",
+        f"[bold]where {name} looks[/]: sounds of {SHOWN!r} (rows) and its letters (columns)",
         highlight=False,
     )
     results.print(HeatMap(weights, seen.predicted, seen.source))
@@ -109,6 +113,6 @@ def _pronounce(model: Model) -> None:
 
 
 def _free(folder: Path) -> Path:
-    """The folder, or the first numbered one beside it that holds no run yet."""
+    """The folder, or the first numbered one beside it that holds no runs yet."""
     names = [folder, *(folder.with_name(f"{folder.name}-{number}") for number in range(2, 1000))]
-    return next(name for name in names if not (name / "recipe.yaml").exists())
+    return next(name for name in names if not any(name.glob("*/recipe.yaml")))

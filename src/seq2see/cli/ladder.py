@@ -1,6 +1,7 @@
 """The verb `ladder`."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from seq2see.ladder import Ladder, climb
 from seq2see.recipe import preset
 from seq2see.workflow import Request
 
-__all__ = ["ladder", "show"]
+__all__ = ["climb_and_write", "ladder", "show"]
 
-PRESETS = "rnn,rnn-attention,transformer-tiny"
+PRESETS = "rnn,rnn-attention,transformer"
 
 
 def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bool) -> None:
@@ -25,15 +26,7 @@ def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bo
     request = Request(**options)
     folder = request.out or str(Path("runs") / f"{request.stem}-ladder")
     again = ["seq2see", *sys.argv[1:]]
-    found = climb(
-        replace(request, out=folder), names, _numbers(seeds), lambda asked: watched(asked, again), say
-    )
-    try:
-        found.write(Path(folder))
-    except OSError as error:
-        raise RunError(
-            f"{folder} cannot be written: {error.strerror}; name another place with --out"
-        ) from None
+    found = climb_and_write(replace(request, out=folder), names, _numbers(seeds), again)
     if as_json:
         answer(asdict(found))
         return
@@ -41,9 +34,24 @@ def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bo
     say(f"the figure is {Path(folder) / 'ladder.png'}, the runs are beside it")
 
 
-def show(found: Ladder) -> None:
+def climb_and_write(
+    request: Request, presets: Sequence[str], seeds: Sequence[int], again: Sequence[str]
+) -> Ladder:
+    """Train, watched, and leave the table and the figure; `again` is the command that goes on."""
+    assert request.out is not None
+    found = climb(request, presets, seeds, lambda asked: watched(asked, again), say)
+    try:
+        found.write(Path(request.out))
+    except OSError as error:
+        raise RunError(
+            f"{request.out} cannot be written: {error.strerror}; name another place with --out"
+        ) from None
+    return found
+
+
+def show(found: Ladder, title: str | None = None) -> None:
     """Print the table."""
-    results.print(table(found.data, found.columns(), found.rows(), found.columns()[1:]))
+    results.print(table(title or found.data, found.columns(), found.rows(), found.columns()[1:]))
     results.print(found.caption(), highlight=False)
 
 

@@ -17,6 +17,7 @@ class Step:
     loss: float
     learning_rate: float
     gradient_norm: float
+    tokens: int
     tokens_per_second: float
     seconds: float
     share: float

@@ -134,6 +134,7 @@ class Trainer:
             total,
             rate,
             norm,
+            tokens,
             tokens / (now - began),
             self.progress.seconds,
             self._share(),
