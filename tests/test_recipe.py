@@ -258,10 +258,10 @@ def test_another_kind_leaves_the_old_one_behind():
     ("name", "expected"),
     [
         ("rnn", ("recurrent", "recurrent", "none", False, False)),
-        ("rnn-attention", ("recurrent", "recurrent", "additive", False, False)),
+        ("rnn-attention", ("recurrent", "recurrent", "additive", True, False)),
         ("luong", ("recurrent", "recurrent", "general", True, False)),
         ("hybrid", ("transformer", "recurrent", "additive", False, False)),
-        ("pointer-generator", ("recurrent", "recurrent", "additive", False, True)),
+        ("pointer-generator", ("recurrent", "recurrent", "additive", True, True)),
     ],
 )
 def test_the_rungs_are_what_they_are_called(name, expected):
@@ -270,4 +270,4 @@ def test_the_rungs_are_what_they_are_called(name, expected):
     part = model.decoder
     found = (model.encoder.kind, part.kind, part.attention, part.output == "luong", model.pointer)
     assert found == expected
-    assert part.input_feeding == (name == "luong")
+    assert part.input_feeding == (part.output == "luong")

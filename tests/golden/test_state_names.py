@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-import torch
+from combinations import COMBINATIONS
 
-from seq2see.models import ModelSettings, Seq2Seq
 from seq2see.models.weights import weights_of
-from seq2see.recipe import preset
 
 HERE = Path(__file__).parent
 STORED = HERE / "transformer_state_names.txt"
@@ -31,7 +29,10 @@ def listed(model) -> list[str]:
     return [f"{name} {'x'.join(map(str, tensor.shape))}" for name, tensor in weights_of(model).items()]
 
 
-LADDER = ("rnn", "rnn-attention", "luong", "hybrid", "pointer-generator")
+LADDER = (
+    *("lstm both ways", "gru", "general in heads", "factored", "nonlinear", "additive", "concat", "location"),
+    *("learned values", "luong", "own past fed", "convolution", "plain convolution", "hybrid", "pointer"),
+)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -41,10 +42,7 @@ def test_weights_keep_their_names(make_model, variant):
 
 
 @pytest.mark.parametrize("name", LADDER)
-def test_the_ladder_keeps_its_names(name):
-    """A1, C4, C9: the same for the recurrent presets."""
-    settings = preset(name)["model"] | {"width": 8, "max_length": 4}
-    with torch.device("meta"):
-        model = Seq2Seq(ModelSettings.model_validate(settings), 11, 9)
-    names = [f"{key} {'x'.join(map(str, value.shape))}" for key, value in model.state_dict().items()]
-    assert names == sections(HERE / "ladder_state_names.txt")[f"# {name}"].splitlines()
+def test_the_ladder_keeps_its_names(make_model, name):
+    """A1, C2-C9, C11, E4: the same for recurrent and convolutional models, and for copying."""
+    model = make_model(**COMBINATIONS[name])
+    assert listed(model) == sections(HERE / "ladder_state_names.txt")[f"# {name}"].splitlines()

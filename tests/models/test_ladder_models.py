@@ -6,12 +6,15 @@ from combinations import COMBINATIONS, folds, model, writes
 from torch import Tensor
 
 from seq2see.decoding.record import record
+from seq2see.layers import additive
+from seq2see.layers.losses import cross_entropy
 from seq2see.models import ModelSettings, Seq2Seq
 from seq2see.text import BEGIN, END, PAD
 
 CLOSE = {"rtol": 1e-4, "atol": 2e-5}
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 10, END], [9, 10, END, *[PAD] * 5], [8, END, *[PAD] * 6]])
 INPUTS = torch.tensor([[BEGIN, 4, 5, 6, 7, 8], [BEGIN, 8, 8, 4, 4, 5], [BEGIN, 7, 4, 8, 5, 6]])
+COPIES = [PAD, PAD, END, PAD, 4, 5, 6, 7, PAD, PAD, PAD]
 every_combination = pytest.mark.parametrize("name", COMBINATIONS)
 looking = pytest.mark.parametrize(
     "name", [name for name, made in COMBINATIONS.items() if made["decoder"].get("attention") != "none"]
@@ -113,8 +116,7 @@ def test_one_memory_serves_many_decodings(network, name):
 def test_every_weight_has_a_part(name):
     """A1, C1-C9, C11: each weight gets a gradient, and the output changes with it."""
     torch.manual_seed(3)
-    network = Seq2Seq(ModelSettings.model_validate({"width": 16} | COMBINATIONS[name]), 11, 9, range(9))
-    network.copies = torch.tensor([*range(8), *[PAD] * 3])
+    network = Seq2Seq(ModelSettings.model_validate({"width": 16} | COMBINATIONS[name]), 11, 9, COPIES)
     network.eval()
     for parameter in network.parameters():
         parameter.data += torch.randn_like(parameter) * 0.1
@@ -299,3 +301,19 @@ def test_a_recurrent_reader_sees_all_that_came_before(make_model, bidirectional)
 def test_a_source_of_padding_alone_stays_finite(network, name):
     """D3: a source with nothing to see gives no NaN."""
     assert network(torch.full((1, 3), PAD), INPUTS[:1]).isfinite().all()
+
+
+@every_combination
+def test_half_precision_trains_and_steps(monkeypatch, name):
+    """H: under bfloat16 the losses and gradients are finite, and steps stay near one pass."""
+    monkeypatch.setitem(additive._CHUNK, "cpu", 1)
+    torch.manual_seed(5)
+    network = Seq2Seq(ModelSettings.model_validate({"width": 16} | COMBINATIONS[name]), 11, 9, COPIES)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = cross_entropy(network(SOURCE, INPUTS), INPUTS, PAD)
+    loss.backward()
+    assert all(parameter.grad.isfinite().all() for parameter in network.parameters())
+    network.eval()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        steps, whole = stepwise(network, SOURCE, INPUTS), network(SOURCE, INPUTS)
+    torch.testing.assert_close(steps.float(), whole.float(), rtol=0.1, atol=0.1)

@@ -156,5 +156,5 @@ def test_steps_alone_keep_the_plain_schedule(pairs: Path, tmp_path: Path) -> Non
 def test_the_report_counts_down_the_budget() -> None:
     """H: the time left is that of the budget that ends first, not that of the steps."""
     lines: list[str] = []
-    PlainReport(lines.append).step(Step(10, 1000, 1, 2.0, 0.001, 1.0, 500.0, 60.0, 0.25))
+    PlainReport(lines.append).step(Step(10, 1000, 1, 2.0, 0.001, 1.0, 40, 500.0, 60.0, 0.25))
     assert lines == ["step 10/1000  loss 2.000  500 tokens/s  about 3:00 left"]
