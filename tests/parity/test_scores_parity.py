@@ -84,7 +84,7 @@ CASES = [
 @pytest.mark.parametrize("learned_values", [False, True])
 @pytest.mark.parametrize(("kind", "width", "memory_width", "heads"), CASES)
 def test_scores_are_the_lectures_formulas(kind, width, memory_width, heads, learned_values):
-    """C1-C8, D2: weights are the softmax of the formula over the tokens, and the context their mean value."""
+    """C1, C2, C3, C4, C5, C6, C7, C8, D2: softmax of the formula over the tokens, and the values' mean."""
     attention = attention_of(kind, width, memory_width, heads, learned_values=learned_values)
     states, memory = given_states(width, memory_width)
     read, weights = attention(states, attention.project(memory, MASK))
