@@ -177,6 +177,10 @@ def test_weights_are_seen_by_address(network, name):
         seen.setdefault(address, []).append(weights)
         return weights
 
+    looked = network.decoder(INPUTS, network.encode(SOURCE)).looked
+    assert (looked is None) == ("decoder.cross" not in found)
+    if looked is not None:
+        torch.testing.assert_close(looked, found["decoder.cross"].mean(1), **CLOSE)
     watched = stepwise(network, SOURCE, INPUTS, watch)
     torch.testing.assert_close(watched, network(SOURCE, INPUTS), **CLOSE)
     for address in addresses(name):
@@ -317,3 +321,49 @@ def test_half_precision_trains_and_steps(monkeypatch, name):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         steps, whole = stepwise(network, SOURCE, INPUTS), network(SOURCE, INPUTS)
     torch.testing.assert_close(steps.float(), whole.float(), rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("name", ["pointer", "pointer fed in heads", "pointing transformer"])
+def test_a_shut_gate_copies_what_can_be_copied(make_model, name):
+    """H: with the gate shut, only tokens of the source that the target has too can come out."""
+    network = make_model(seed=9, **COMBINATIONS[name])
+    network.pointer.gate.bias.data.fill_(-100)
+    network.pointer.gate.weight.data.zero_()
+    chances = network(SOURCE, INPUTS).softmax(-1)
+    for row, wanted in enumerate(({4, 5, 6, 7, END}, {END}, {END})):
+        assert {token for token in range(9) if chances[row, :, token].max() > 1e-6} == wanted
+
+
+def test_what_the_encoder_gives_is_dropped_too():
+    """H: in training the states and the summary themselves have holes, for any number of layers."""
+    for layers in (1, 2):
+        made = model({"kind": "recurrent", "layers": layers}, writes(), width=16, dropout=0.4)
+        memory = Seq2Seq(ModelSettings.model_validate(made), 11, 9).train().encode(SOURCE[:1])
+        assert memory.states.eq(0).any()
+        assert memory.summary.eq(0).any()
+
+
+@pytest.mark.parametrize(
+    ("plain", "option"),
+    [
+        (writes("nonlinear"), {"activation": "relu"}),
+        (writes("nonlinear", self_attention="nonlinear"), {"activation": "relu"}),
+        (writes("additive"), {"learned_values": True}),
+        (writes("additive"), {"output": "luong"}),
+        (writes("additive"), {"heads": 2}),
+        (writes("none", self_attention="dot"), {"heads": 2}),
+        (writes("additive"), {"input_feeding": True}),
+        (writes("additive"), {"self_attention": "dot"}),
+    ],
+)
+def test_every_option_makes_a_difference(plain, option):
+    """C3, C8, C9, C11, D2: of two models that differ in one option, the outputs differ too."""
+    found = []
+    for decoder in (plain, plain | option):
+        made = model({"kind": "recurrent"}, decoder, width=16)
+        network = Seq2Seq(ModelSettings.model_validate(made), 11, 9).eval()
+        for name, parameter in network.named_parameters():
+            torch.manual_seed(len(name))
+            parameter.data.normal_(std=0.5)
+        found.append(network(SOURCE, INPUTS))
+    assert (found[0] - found[1]).abs().max() > 1e-3
