@@ -10,6 +10,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.text import END, PAD
 
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # for commands that tests start
@@ -44,9 +45,11 @@ def make_model() -> Callable[..., Seq2Seq]:
             part = {"layers": 2, "heads": 2, "feedforward": 32}
             part |= {"positions": positions, "norm": norm, "join_positions": join}
             values = {"width": 16, "max_length": 16, "dropout": 0.1, "encoder": part, "decoder": part}
+            # The last source id that a target has too cannot be copied, nor can any that it has not.
+            copies = [id_ if id_ == END or 4 <= id_ < min(sizes) - 1 else PAD for id_ in range(sizes[0])]
             with torch.random.fork_rng():
                 torch.manual_seed(seed)
-                model = Seq2Seq(ModelSettings.model_validate(values | settings), *sizes).eval()
+                model = Seq2Seq(ModelSettings.model_validate(values | settings), *sizes, copies).eval()
                 # Biases, gains and the padding's embedding get values too, so that each of them matters.
                 for parameter in model.parameters():
                     parameter.data += torch.randn_like(parameter) * noise

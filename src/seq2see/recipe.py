@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import Field, model_validator
@@ -45,13 +45,15 @@ class Recipe(Parts):
                 f"text.shared = true means one tokenizer, but text.source.kind is {source!r} and "
                 f"text.target.kind is {target!r}; make them equal, or set text.shared=false"
             )
-        places = [self.model.places("encoder"), self.model.places("decoder")]
-        if any(place is not None and place < self.data.max_length for place in places):
-            raise ValueError(
-                f"pairs of up to data.max_length = {self.data.max_length} tokens do not fit the "
-                f"model.max_length = {self.model.max_length} places of the positions; "
-                f"set data.max_length={self.model.max_length}, or choose rotary positions"
-            )
+        sides: tuple[Literal["encoder", "decoder"], ...] = ("encoder", "decoder")
+        for side in sides:
+            places = self.model.places(side)
+            if places is not None and places < self.data.max_length:
+                raise ValueError(
+                    f"pairs of up to data.max_length = {self.data.max_length} tokens do not fit the "
+                    f"model.max_length = {places} places of the {side}; "
+                    f"set data.max_length={places}, or choose {self.model.without_end(side)}"
+                )
         if self.model.share_embeddings and not self.text.shared:
             raise ValueError(
                 "model.share_embeddings = true needs one vocabulary; set text.shared=true, "

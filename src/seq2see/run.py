@@ -224,8 +224,8 @@ class Model:
         longest = max(map(len, rows), default=0)
         if places is not None and longest > places:
             raise DataError(
-                f"a line has {longest:,} tokens, and the positions of this model end at {places:,}; "
-                "split the line, or train with rotary positions, which have no end"
+                f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
+                f"split the line, or train with {self.recipe.model.without_end(side)}"
             )
 
 

@@ -144,7 +144,7 @@ def test_whole_model_equals_torch(norm, activation):
     inputs = torch.tensor([[1, 5, 6, 4], [1, 8, 8, 7]])
     embeddings = [model.encoder.embed.weight, model.decoder.embed.weight]
 
-    result = model.decoder(inputs, model.encode(source))
+    result = model.decoder(inputs, model.encode(source)).states
     loss_of(result).backward()
     own_gradients = [weight.grad.clone() for weight in embeddings]
     model.zero_grad(set_to_none=False)
@@ -160,5 +160,5 @@ def test_whole_model_equals_torch(norm, activation):
     for own, weight in zip(own_gradients, embeddings, strict=True):
         torch.testing.assert_close(own, weight.grad, rtol=1e-4, atol=1e-5)
     model.zero_grad()
-    loss_of(model.decoder(inputs, model.encode(source))).backward()
+    loss_of(model.decoder(inputs, model.encode(source)).states).backward()
     assert_same_gradients(pairs)

@@ -2,7 +2,9 @@
 
 import pytest
 
-from seq2see.text import END, UNKNOWN, Codec, TextSettings
+from seq2see.data import Columns, PairFile
+from seq2see.text import END, PAD, UNKNOWN, Codec, TextSettings
+from seq2see.text.special import SPECIAL
 
 SOURCES, TARGETS, FEATURES = ["walk", "talk"], ["walked", "talks"], ["V;PST", "V;3;SG"]
 
@@ -78,3 +80,54 @@ def test_a_shared_vocabulary_knows_both_sides():
     assert codec.encode_sources(["walked"])[0] == codec.encode_targets(["walked"])[0]
     assert not codec.source.unknown(SOURCES + TARGETS)
     assert codec_of().source.unknown(TARGETS) == {"e": 1, "d": 1, "s": 1}
+
+
+def test_what_can_be_copied_with_two_vocabularies():
+    """H: a source token has the target id of the same token; others and special symbols have padding."""
+    codec = codec_of(features=False)
+    copies = codec.copies()
+    assert len(copies) == codec.source_size
+    assert copies[: len(SPECIAL)] == [END if place == END else PAD for place in range(len(SPECIAL))]
+    for token, place in codec.source.vocabulary.items():
+        if place >= len(SPECIAL):
+            assert copies[place] == codec.target.vocabulary[token]
+    other = Codec.learn(["walk"], ["w2"], None, TextSettings())
+    found = {token: other.copies()[place] for token, place in other.source.vocabulary.items()}
+    assert found["w"] == other.target.vocabulary["w"] >= len(SPECIAL)
+    assert [found[letter] for letter in "alk"] == [PAD] * 3
+
+
+def test_what_can_be_copied_with_one_vocabulary():
+    """H: with a shared vocabulary a token is copied as itself."""
+    codec = codec_of(shared=True, features=False)
+    size = codec.target_size
+    assert codec.copies() == [
+        place if place >= len(SPECIAL) or place == END else PAD for place in range(size)
+    ]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_features_cannot_be_copied(shared):
+    """H: features stand past the source's vocabulary, and none of them is a token of the target."""
+    codec = Codec.learn(["walk"], ["walked V"], ["V;PST"], TextSettings(shared=shared))
+    copies = codec.copies()
+    assert len(copies) == codec.source_size > codec.source.size
+    assert copies[codec.source.size :] == [PAD] * codec.features.size
+
+
+def test_the_case_task_begins_with_its_feature():
+    """A6: <U> or <L> is one token, and the first of the source; the letters follow."""
+    file = PairFile("task:case:pairs=300:lengths=10-20", Columns(features=3), training=True)
+    _, sources, targets, features = zip(*file.pairs(), strict=True)
+    codec = Codec.learn(sources, targets, features, TextSettings())
+    firsts = set()
+    for source, target, feature, ids in zip(
+        sources, targets, features, codec.encode_sources(sources, features), strict=True
+    ):
+        shown = codec.source_tokens(ids)
+        assert len(ids) == 1 + len(source) + 1
+        assert shown[0] == f"[{feature}]"
+        assert ids[1:] == [*codec.source.encode(source), END]
+        assert target == (source.upper() if feature == "<U>" else source.lower())
+        firsts.add(shown[0])
+    assert firsts == {"[<U>]", "[<L>]"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from runs import Killed, numbers, same
 
 from seq2see.errors import DataError, SettingsError, TrainingError
 from seq2see.models.weights import read_tensors
@@ -28,37 +29,12 @@ SMALL = (
 )
 
 
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
-    """Fifty-four words and their mirror images."""
-    words = ["".join(letters) for letters in itertools.product("abc", "bcd", "ae", "xyz")]
-    path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{word}\t{word[::-1]}\n" for word in words))
-    return path
-
-
 def run(pairs: Path, out: Path, *settings: str, steps: int = 14, resume: bool = False) -> Trained:
     """A very short training run."""
     request = Request(
         str(pairs), out=str(out), settings=(*SMALL, *settings), max_steps=steps, resume=resume, seed=3
     )
     return train(request, tell=lambda _: None)
-
-
-def numbers(out: Path) -> dict[str, torch.Tensor]:
-    """All that a run has at its end: best weights, last weights, optimiser, random state."""
-    checkpoints = Checkpoints(out)
-    best = {f"best.{name}": value for name, value in read_tensors(checkpoints.weights)[0].items()}
-    return best | read_tensors(checkpoints.state)[0]
-
-
-def same(one: Path, other: Path) -> bool:
-    left, right = numbers(one), numbers(other)
-    return left.keys() == right.keys() and all(left[name].equal(right[name]) for name in left)
-
-
-class Killed(BaseException):
-    """A stand-in for SIGKILL inside one process: nothing may catch it."""
 
 
 def test_the_same_command_twice_gives_the_same_weights(pairs: Path, tmp_path: Path) -> None:

@@ -123,6 +123,11 @@ class ModelSettings(Settings):
             limited = True
         return self.max_length if limited else None
 
+    def without_end(self, side: Literal["encoder", "decoder"]) -> str:
+        """What to choose instead of that which limits a side's places."""
+        by_attention = side == "encoder" and getattr(self.decoder, "attention", None) == "location"
+        return "another attention than location" if by_attention else "sinusoidal or rotary positions"
+
     @property
     def memory_width(self) -> int:
         """The width of the encoder's states."""

@@ -83,8 +83,7 @@ class Trainer:
         stream = iter(self.batches)
         start = time.perf_counter() - self.progress.seconds
         while not self._done() and interruption.asked is None:
-            record = self._step(stream)
-            self.progress.seconds = time.perf_counter() - start
+            record = self._step(stream, start)
             log.write(asdict(record))
             self.report.step(record)
             due = self.progress.step % self.settings.evaluate_every == 0 or self._done()
@@ -95,8 +94,8 @@ class Trainer:
                 log.flush()
                 self.checkpoints.save(self.model, self.optimizer, self.progress)
 
-    def _step(self, stream: Iterator[Batch]) -> Step:
-        """One update of the weights, from one or more batches."""
+    def _step(self, stream: Iterator[Batch], start: float) -> Step:
+        """One update of the weights, from one or more batches; training began at `start` on the clock."""
         self.model.train()
         began = time.perf_counter()
         parts = [batch.to(self.device) for batch in islice(stream, self.settings.accumulate)]
@@ -126,7 +125,8 @@ class Trainer:
         self.progress.step += 1
         self.progress.tokens += tokens
         self.progress.data = self.batches.state()
-        speed = tokens / (time.perf_counter() - began)
+        now = time.perf_counter()
+        self.progress.seconds = now - start
         return Step(
             self.progress.step,
             self.settings.steps,
@@ -135,7 +135,7 @@ class Trainer:
             rate,
             norm,
             tokens,
-            speed,
+            tokens / (now - began),
             self.progress.seconds,
             self._share(),
         )

@@ -1,0 +1,31 @@
+"""Runs compared number by number."""
+
+from pathlib import Path
+
+import torch
+
+from seq2see.models.weights import read_tensors
+from seq2see.training import Checkpoints
+from seq2see.training.log import read_log
+
+
+class Killed(BaseException):
+    """A stand-in for SIGKILL inside one process: nothing may catch it."""
+
+
+def numbers(out: Path) -> dict[str, torch.Tensor]:
+    """All that a run has at its end: best weights, last weights, optimiser, random state."""
+    checkpoints = Checkpoints(out)
+    best = {f"best.{name}": value for name, value in read_tensors(checkpoints.weights)[0].items()}
+    return best | read_tensors(checkpoints.state)[0]
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two runs ended with the same numbers, bit for bit."""
+    left, right = numbers(one), numbers(other)
+    return left.keys() == right.keys() and all(left[name].equal(right[name]) for name in left)
+
+
+def steps_of(out: Path) -> list[dict[str, float]]:
+    """What the log says of every step."""
+    return [record for record in read_log(out / "metrics.jsonl") if "loss" in record]
