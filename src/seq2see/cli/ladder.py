@@ -17,7 +17,7 @@ from seq2see.workflow import Request
 __all__ = ["climb_and_write", "ladder", "show"]
 
 PRESETS = "rnn,rnn-attention,transformer"
-TASK_MINUTES = 3.0
+TASK_MINUTES = 4.0
 TASK_STEPS = 5000
 
 
