@@ -38,12 +38,17 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", default=[*TASKS], help=f"of {', '.join(TASKS)}")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--out", type=Path, default=Path("runs/quality"))
+    parser.add_argument("--preset", help="a model by name instead of the automatic choice")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as for train")
     arguments = parser.parse_args()
     changes = [word for change in arguments.set for word in ("--set", change)]
+    out: Path = arguments.out
+    if arguments.preset is not None:
+        changes += ["--preset", arguments.preset]
+        out = out / arguments.preset
     rows = []
     for name in arguments.tasks:
-        runs = [run(name, arguments.data, seed, arguments.out, changes) for seed in arguments.seeds]
+        runs = [run(name, arguments.data, seed, out, changes) for seed in arguments.seeds]
         scores, minutes = zip(*runs, strict=True)
         listed = ", ".join(f"{score:.1f}" for score in scores)
         longest = max(minutes)

@@ -212,8 +212,7 @@ def run_seq2see(bench: Bench, folder: Path, feeding: bool) -> Measured:
     )
     steps = [record for record in read_log(out / "metrics.jsonl") if "loss" in record]
     size = sum(tensor.numel() for tensor in read_tensors(out / "model.safetensors")[0].values())
-    # A record holds the time at which its step began, so the last step has no end and is left out.
-    return measured(steps[:-1], [record["seconds"] for record in steps[1:]], bench.warmup, size)
+    return measured(steps, [record["seconds"] for record in steps], bench.warmup, size)
 
 
 def measured(updates: list[dict[str, Any]], ends: list[float], warmup: int, parameters: int) -> Measured:

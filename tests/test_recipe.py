@@ -261,13 +261,15 @@ def test_another_kind_leaves_the_old_one_behind():
         ("rnn-attention", ("recurrent", "recurrent", "additive", True, False)),
         ("luong", ("recurrent", "recurrent", "general", True, False)),
         ("hybrid", ("transformer", "recurrent", "additive", False, False)),
-        ("pointer-generator", ("recurrent", "recurrent", "additive", True, True)),
+        ("rnn-pointer", ("recurrent", "recurrent", "additive", True, True)),
+        ("transformer", ("transformer", "transformer", None, False, False)),
+        ("pointer-generator", ("transformer", "transformer", None, False, True)),
     ],
 )
 def test_the_rungs_are_what_they_are_called(name, expected):
     """A5, C4, C9: one word gives the model without attention, with it, with Luong's, and those beyond."""
     model = compose([preset(name), DATA], name).model
     part = model.decoder
-    found = (model.encoder.kind, part.kind, part.attention, part.output == "luong", model.pointer)
-    assert found == expected
-    assert part.input_feeding == (part.output == "luong")
+    attention, output = getattr(part, "attention", None), getattr(part, "output", None)
+    assert (model.encoder.kind, part.kind, attention, output == "luong", model.pointer) == expected
+    assert getattr(part, "input_feeding", False) == (output == "luong")

@@ -15,7 +15,7 @@ SMALL = ("model.width=16", "training.batch_pairs=16", "training.evaluate_every=2
 RUNS = {
     "rnn": ("rnn", ()),
     "luong": ("luong", ("model.decoder.self_attention=dot", "model.decoder.heads=2")),
-    "pointer": ("pointer-generator", ("text.shared=true", "model.share_embeddings=true")),
+    "pointer": ("rnn-pointer", ("text.shared=true", "model.share_embeddings=true")),
     "location": (
         "rnn-attention",
         ("model.decoder.attention=location", "model.max_length=8", "data.max_length=8"),

@@ -326,7 +326,9 @@ def test_settings_that_come_along():
     assert task_settings("pairs.tsv") == {}
     assert not is_task("tasks.tsv")
     kind = {"kind": "characters"}
-    assert task_settings("task:sort:pairs=3") == {"text": {"source": kind, "target": kind}}
+    settings = task_settings("task:sort:pairs=3")
+    assert settings["text"] == {"source": kind, "target": kind}
+    assert settings.keys() == {"text", "model", "training"}
     assert {name for name in NAMES if "data" in task_settings(f"task:{name}")} == {"case", "numbers"}
     assert task_settings("task:case")["data"] == {"features": 3}
 

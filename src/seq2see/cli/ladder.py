@@ -8,6 +8,7 @@ from typing import Any
 
 from seq2see.cli.console import answer, results, say, table
 from seq2see.cli.training import watched
+from seq2see.data.tasks import is_task
 from seq2see.errors import RunError, SettingsError
 from seq2see.ladder import Ladder, climb
 from seq2see.recipe import preset
@@ -16,6 +17,8 @@ from seq2see.workflow import Request
 __all__ = ["climb_and_write", "ladder", "show"]
 
 PRESETS = "rnn,rnn-attention,transformer"
+TASK_MINUTES = 3.0
+TASK_STEPS = 5000
 
 
 def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bool) -> None:
@@ -23,7 +26,7 @@ def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bo
     names = [name.strip() for name in (presets or PRESETS).split(",") if name.strip()]
     for name in names:
         preset(name)  # a misspelt last name is told before the first model is trained
-    request = Request(**options)
+    request = _with_budget(Request(**options))
     folder = request.out or str(Path("runs") / f"{request.stem}-ladder")
     again = ["seq2see", *sys.argv[1:]]
     found = climb_and_write(replace(request, out=folder), names, _numbers(seeds), again)
@@ -53,6 +56,14 @@ def show(found: Ladder, title: str | None = None) -> None:
     """Print the table."""
     results.print(table(title or found.data, found.columns(), found.rows(), found.columns()[1:]))
     results.print(found.caption(), highlight=False)
+
+
+def _with_budget(request: Request) -> Request:
+    """A built-in task has no end, so its budget is time: the same for all, whatever a step costs each."""
+    if not is_task(request.data) or request.max_steps or request.max_minutes or request.max_tokens:
+        return request
+    say(f"budget: {TASK_MINUTES:.0f} minutes for each model (--max-minutes, --max-steps, --max-tokens)")
+    return replace(request, max_minutes=TASK_MINUTES, max_steps=TASK_STEPS)
 
 
 def _numbers(text: str) -> list[int]:
