@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2see.evaluation import Example
+from seq2see.evaluation import Example, score_outputs
 from seq2see.ladder import Bucket, Ladder, Rung, buckets, climb
 from seq2see.workflow import Request, train
 
@@ -155,3 +155,28 @@ def test_a_rung_is_measured_by_length(tmp_path):
     mean = sum(one.score * one.sources for one in only.buckets) / len(sources)
     assert only.score == pytest.approx(mean)
     assert only.tokens_per_second > 0
+
+
+def test_scores_are_those_of_greedy_outputs(tmp_path):
+    """A5: a score is that of what the model says with a beam of one, by the metric that was watched."""
+    settings = (*SMALL, "training.metric=ser", "training.learning_rate=0.02", "training.warmup=0")
+    request = Request(TASK, out=str(tmp_path), settings=settings, max_steps=60)
+    made = []
+
+    def trains(one):
+        made.append(train(one, tell=lambda _: None))
+        return made[0]
+
+    (only,) = climb(request, ["rnn"], [1], trains, lambda _: None).rungs
+    model, dev = made[0].model, made[0].dev
+    targets: dict[str, list[str]] = {}
+    for pair in dev:
+        targets.setdefault(pair.source, []).append(pair.target)
+    said = model(list(targets), beam=1)
+    assert max(map(len, said)) > 1
+    examples = [
+        Example(source, text, tuple(references))
+        for (source, references), text in zip(targets.items(), said, strict=True)
+    ]
+    assert only.score == pytest.approx(score_outputs(examples, "characters", ["ser"])["ser"])
+    assert only.score != pytest.approx(100)
