@@ -117,10 +117,10 @@ def test_climbing_again_trains_nothing(tmp_path):
     request = Request(TASK, out=str(tmp_path), settings=SMALL, max_steps=3)
     first = climb(request, ["rnn", "rnn-attention"], [1, 2], trains, told.append)
     assert asked == [
-        ("rnn", 1, True),
-        ("rnn-attention", 1, True),
-        ("rnn", 2, True),
-        ("rnn-attention", 2, True),
+        ("rnn", 1, False),
+        ("rnn-attention", 1, False),
+        ("rnn", 2, False),
+        ("rnn-attention", 2, False),
     ]
     assert told == ["rnn, seed 1", "rnn-attention, seed 1", "rnn, seed 2", "rnn-attention, seed 2"]
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.glob("*/metrics.jsonl")}
@@ -132,6 +132,7 @@ def test_climbing_again_trains_nothing(tmp_path):
     ]
     again = climb(request, ["rnn", "rnn-attention"], [1, 2], trains, told.append)
     assert again == first
+    assert asked[4:] == [(preset, seed, True) for preset, seed, _ in asked[:4]]
     assert kept == {file: file.stat().st_mtime_ns for file in tmp_path.glob("*/metrics.jsonl")}
     more = climb(request, ["rnn", "luong"], [1], trains, told.append)
     assert more.rungs[0] == first.rungs[0]

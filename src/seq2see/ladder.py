@@ -140,8 +140,9 @@ def climb(
     for seed in seeds:
         for preset in presets:
             tell(f"{preset}, seed {seed}")
-            out = str(folder / f"{preset}-{seed}")
-            trained = train(replace(request, preset=preset, seed=seed, out=out, resume=True))
+            out = folder / f"{preset}-{seed}"
+            started = out.is_dir() and any(out.iterdir())
+            trained = train(replace(request, preset=preset, seed=seed, out=str(out), resume=started))
             watched = trained.model.recipe.training.metric
             metric = watched if watched != "loss" else "exact"
             unit = trained.model.recipe.text.source.kind
