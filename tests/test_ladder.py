@@ -48,7 +48,7 @@ def test_buckets_are_as_narrow_as_eight_allow(longest, width):
 def rung(preset: str, seed: int, score: float, *scores: tuple[int, int, float]) -> Rung:
     """A rung with made-up numbers."""
     held = tuple(Bucket(low, high, 10, value) for low, high, value in scores)
-    return Rung(preset, seed, f"runs/{preset}-{seed}", 1234, 30, 60.0 + seed, 1000.0 * seed, score, held)
+    return Rung(preset, seed, f"runs/{preset}-{seed}", 1_234_000, 30, 60.0 + seed, 1000.0 * seed, score, held)
 
 
 LADDER = Ladder(
@@ -69,11 +69,11 @@ def test_the_table_has_means_over_the_seeds():
     assert LADDER.presets == ["rnn", "transformer-tiny"]
     assert [one.seed for one in LADDER.of("rnn")] == [1, 2]
     assert LADDER.columns() == [
-        *("model", "parameters", "tokens/s", "seconds", "dev exact", "1-5", "6-10", "11-15"),
+        *("model", "weights", "tokens/s", "seconds", "exact", "1-5", "6-10", "11-15"),
     ]
     assert LADDER.rows() == [
-        ["rnn", "1,234", "1,500", "62", "55.0", "92", "15", "0"],
-        ["transformer-tiny", "1,234", "1,500", "62", "98.0", "100", "96", ""],
+        ["rnn", "1.23 M", "1,500", "62", "55.0", "92", "15", "0"],
+        ["transformer-tiny", "1.23 M", "1,500", "62", "98.0", "100", "96", ""],
     ]
 
 
@@ -94,7 +94,7 @@ def test_a_ladder_leaves_table_and_figure(tmp_path):
         *("ladder.json", "ladder.md", "ladder.png", "ladder.svg"),
     ]
     text = (tmp_path / "ladder.md").read_text()
-    assert "| rnn | 1,234 | 1,500 | 62 | 55.0 | 92 | 15 | 0 |" in text
+    assert "| rnn | 1.23 M | 1,500 | 62 | 55.0 | 92 | 15 | 0 |" in text
     assert LADDER.caption() in text
     kept = json.loads((tmp_path / "ladder.json").read_text())
     assert kept["metric"] == "exact"

@@ -68,7 +68,7 @@ class Ladder:
     def columns(self) -> list[str]:
         """The heads of the table."""
         lengths = [f"{low}-{high}" for low, high in self.lengths()]
-        return ["model", "parameters", "tokens/s", "seconds", f"dev {self.metric}", *lengths]
+        return ["model", "weights", "tokens/s", "seconds", self.metric, *lengths]
 
     def rows(self) -> list[list[str]]:
         """A row for each model, means over the seeds; scores by source length come last."""
@@ -78,7 +78,7 @@ class Ladder:
         by_length = [self.scores_at(preset, bounds) for bounds in self.lengths()]
         return [
             preset,
-            f"{rungs[0].parameters:,}",
+            f"{rungs[0].parameters / 1e6:.2f} M",
             f"{fmean(rung.tokens_per_second for rung in rungs):,.0f}",
             f"{fmean(rung.seconds for rung in rungs):,.0f}",
             f"{fmean(rung.score for rung in rungs):.1f}",

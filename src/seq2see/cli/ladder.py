@@ -54,7 +54,9 @@ def climb_and_write(
 
 def show(found: Ladder, title: str | None = None) -> None:
     """Print the table."""
-    results.print(table(title or found.data, found.columns(), found.rows(), found.columns()[1:]))
+    shown = table(title or found.data, found.columns(), found.rows(), found.columns()[1:])
+    shown.collapse_padding, shown.pad_edge = True, False  # many columns, and a terminal may be narrow
+    results.print(shown)
     results.print(found.caption(), highlight=False)
 
 
