@@ -290,7 +290,7 @@ def info(run: Run, json: Json = False) -> None:
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the demo's data and run go.")] = Path("runs/demo"),
-    minutes: Annotated[float, typer.Option(help="How long to train at the most, all models together.")] = 6.0,
+    minutes: Annotated[float, typer.Option(help="How long to train at the most, all models together.")] = 8.0,
 ) -> None:
     """Let three models learn to pronounce English in a few minutes, and look inside."""
     from seq2see.cli import demo as show
