@@ -7,9 +7,11 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal
 
+from seq2see.data.tasks import is_task
 from seq2see.evaluation import Example, score_outputs
 from seq2see.figures import line_figure
 from seq2see.files import replace_bytes, replace_text
+from seq2see.training.log import read_log
 from seq2see.workflow import Request, Trained, examples_of
 
 __all__ = ["Bucket", "Ladder", "Rung", "climb"]
@@ -113,7 +115,7 @@ class Ladder:
             ]
             for preset in self.presets
         }
-        name = self.data if self.data.startswith("task:") else Path(self.data.split(",")[0]).name
+        name = self.data if is_task(self.data) else Path(self.data.split(",")[0]).name
         up = f"dev {self.metric} (%)"
         return line_figure(series, name, f"source length ({self.unit})", up, kind)
 
@@ -154,7 +156,8 @@ def _measured(preset: str, seed: int, trained: Trained, metric: str) -> Rung:
     model, progress = trained.model, trained.progress
     examples = examples_of(model, trained.dev, beam=1, nbest=1)
     # The first step also warms caches up, so it says little of the speed.
-    speeds = [record["tokens_per_second"] for record in _steps(trained.folder)][1:]
+    records = read_log(trained.folder / "metrics.jsonl")
+    speeds = [record["tokens_per_second"] for record in records if "tokens_per_second" in record][1:]
     encoded = model.codec.source.encode_many([example.source for example in examples])
     lengths = [len(ids) for ids in encoded]
     return Rung(
@@ -184,8 +187,3 @@ def buckets(examples: Sequence[Example], lengths: Sequence[int]) -> list[tuple[i
 
 def _round_steps() -> Iterable[int]:
     return (digit * 10**power for power in range(9) for digit in (1, 2, 5))
-
-
-def _steps(folder: Path) -> Iterable[dict[str, float]]:
-    with (folder / "metrics.jsonl").open(encoding="utf-8") as lines:
-        return [record for record in map(json.loads, lines) if "tokens_per_second" in record]

@@ -36,6 +36,12 @@ class KeysValues:
         )
 
 
+def split(states: Tensor, heads: int) -> Tensor:
+    """(B, T, D) -> (B, H, T, K)."""
+    parted: Tensor = states.unflatten(-1, (heads, -1))
+    return parted.transpose(1, 2)
+
+
 def plain_attention(
     query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor]:
@@ -89,10 +95,10 @@ class MultiHeadAttention(nn.Module):
         self, memory: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
     ) -> KeysValues:
         """Keys and values of what will be looked at; computed once, used for every query."""
-        keys = self._split(self.key(memory))
+        keys = split(self.key(memory), self.heads)
         if rotation is not None:
             keys = rotate(keys, rotation)
-        return KeysValues(keys, self._split(self.value(memory)), mask)
+        return KeysValues(keys, split(self.value(memory), self.heads), mask)
 
     def forward(
         self,
@@ -102,7 +108,7 @@ class MultiHeadAttention(nn.Module):
         watch: Watch | None = None,
     ) -> Tensor:
         """What each state reads from what it sees, (B, T, D)."""
-        query = self._split(self.query(states))
+        query = split(self.query(states), self.heads)
         if rotation is not None:
             query = rotate(query, rotation)
         dropped = self.dropout if self.training else 0.0
@@ -116,8 +122,3 @@ class MultiHeadAttention(nn.Module):
         # (B, H, T, K) -> (B, T, D)
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined
-
-    def _split(self, states: Tensor) -> Tensor:
-        # (B, T, D) -> (B, H, T, K)
-        batch, length, width = states.shape
-        return states.view(batch, length, self.heads, width // self.heads).transpose(1, 2)

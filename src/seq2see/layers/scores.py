@@ -5,6 +5,7 @@ split among heads. Luong et al. 2015 ("Effective Approaches"), Bahdanau et al. 2
 Align").
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Literal
 
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.layers.additive import added
-from seq2see.layers.attention import KeysValues, Watch, normalise
+from seq2see.layers.attention import KeysValues, Watch, normalise, split
 from seq2see.layers.dropout import dropout
 
 __all__ = ["KeyActivation", "ScoreKind", "ScoredAttention"]
@@ -22,22 +23,16 @@ ScoreKind = Literal["dot", "scaled-dot", "general", "factored", "nonlinear", "ad
 KeyActivation = Literal["tanh", "relu"]
 
 
-def split(states: Tensor, heads: int) -> Tensor:
-    """(B, T, D) -> (B, H, T, K)."""
-    parted: Tensor = states.unflatten(-1, (heads, -1))
-    return parted.transpose(1, 2)
-
-
-class Score(nn.Module):
+class Score(nn.Module, ABC):
     """Keys of a source, made once, and how well each of them fits each state."""
 
     def __init__(self, heads: int) -> None:
         super().__init__()
         self.heads = heads
 
+    @abstractmethod
     def keys(self, memory: Tensor) -> Tensor:
         """(B, S, M) -> (B, H, S, K)."""
-        raise NotImplementedError
 
 
 class Dot(Score):
