@@ -24,12 +24,11 @@ from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
 from seq2see.evaluation import Example, metrics_for, score_outputs
 from seq2see.files import replace_text
-from seq2see.layers.losses import cross_entropy
 from seq2see.models import Seq2Seq
 from seq2see.recipe import Recipe, compose, compose_parts, preset, read_recipe
 from seq2see.run import Model, Source, device_of, network_of, read_about
 from seq2see.settings import merge, override, read_yaml, write_yaml
-from seq2see.text import PAD, Codec
+from seq2see.text import Codec
 from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer
 
 __all__ = ["Request", "Trained", "examples_of", "train"]
@@ -328,7 +327,7 @@ def _loss(network: Seq2Seq, batches: Batches, device: torch.device) -> float:
     total, tokens = 0.0, 0
     for batch in batches.in_order():
         batch = batch.to(device)
-        total += cross_entropy(network(batch.source, batch.inputs), batch.labels, PAD).item()
+        total += network.loss(batch.source, batch.inputs, batch.labels).item()
         tokens += batch.tokens
     return total / tokens
 

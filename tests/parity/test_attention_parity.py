@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from seq2see.layers.attention import KeysValues, MultiHeadAttention, fused_attention, plain_attention
+from seq2see.layers.short import short_attention
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
@@ -43,7 +44,9 @@ def test_plain_equals_fused(kind):
         torch.testing.assert_close(plain, fused, **CLOSE)
 
 
-@pytest.mark.parametrize("attend", [lambda *given: plain_attention(*given)[0], fused_attention])
+@pytest.mark.parametrize(
+    "attend", [lambda *given: plain_attention(*given)[0], fused_attention, short_attention]
+)
 def test_nowhere_to_look_gives_zeros(attend):
     """D1, D3: a row that may look nowhere reads zeros, and its gradients are finite."""
     given = inputs()
@@ -132,3 +135,46 @@ def test_rows_are_selected_together():
     chosen = KeysValues(keys, values, mask).select(torch.tensor([2, 0, 0, 2]))
     for own, other in ((chosen.keys, keys), (chosen.values, values), (chosen.mask, mask)):
         assert torch.equal(own, torch.stack([other[2], other[0], other[0], other[2]]))
+
+
+@pytest.mark.parametrize("kind", ["none", "padding", "causal", "scattered"])
+def test_short_equals_plain(kind):
+    """D1: the way for short sequences has its gradient written out; it is that of the plain way."""
+    ways = []
+    for attend in (lambda *given: plain_attention(*given)[0], short_attention):
+        given = inputs()
+        read = attend(*given, masks(kind))
+        (read * torch.arange(4.0)).sin().sum().backward()
+        ways.append([read, *(tensor.grad for tensor in given)])
+    for plain, short in zip(*ways, strict=True):
+        torch.testing.assert_close(plain, short, **CLOSE)
+
+
+def test_short_attention_with_dropout_has_the_right_gradient():
+    """H: the weights that were dropped in the forward pass are those that get no gradient."""
+
+    def attend(*given):
+        torch.manual_seed(1)
+        return short_attention(*given, masks("padding"), 0.4)
+
+    assert torch.autograd.gradcheck(
+        attend, [tensor.double().detach().requires_grad_() for tensor in inputs()]
+    )
+
+
+def test_short_attention_drops_weights_at_the_rate():
+    torch.manual_seed(1)
+    values = torch.eye(50).expand(40, 1, 50, 50)
+    weights = short_attention(torch.zeros(40, 1, 30, 4), torch.zeros(40, 1, 50, 4), values, None, 0.25)
+    assert (weights == 0).double().mean().item() == pytest.approx(0.25, abs=0.01)
+    assert weights.mean().item() == pytest.approx(1 / 50, rel=0.01)
+
+
+def test_huge_scores_stay_finite():
+    """D2: scores far apart neither overflow nor empty the weights of what may be seen."""
+    query, keys, values = inputs()
+    mask = masks("padding")
+    query, keys = query.detach() * 1e3, keys.detach().clone()
+    keys[1, :, 4:] = 1e3  # hidden, and by far the largest
+    short = short_attention(query, keys, values, mask)
+    torch.testing.assert_close(short, plain_attention(query, keys, values, mask)[0], **CLOSE)

@@ -103,22 +103,37 @@ class Batches:
                 yield cut[place]
 
     def _cut(self, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-        """Sort rows by target and source length and cut them where the budget is full."""
+        """Sort rows by length and cut them where the budget is full.
+
+        Rows whose longer side is the same go from those with a short source to those with a short target,
+        and the next length the other way round, so that neighbours are alike on both sides.
+        """
         source = self._data.source_offsets[rows + 1] - self._data.source_offsets[rows]
         target = self._data.target_offsets[rows + 1] - self._data.target_offsets[rows]
-        order = np.lexsort((source, target))
-        rows, widths = rows[order], np.maximum(source, target)[order]
+        longer, lean = np.maximum(source, target), source - target
+        order = np.lexsort((np.where(longer % 2, lean, -lean), longer))
+        rows, source, target = rows[order], source[order], target[order]
         cuts, start = [], 0
         while start < len(rows):
-            count = self._fitting(widths[start : start + min(self._most, self._budget)])
+            here = slice(start, start + min(self._most, self._budget))
+            count = self._fitting(source[here], target[here])
             cuts.append(rows[start : start + count])
             start += count
         return cuts
 
-    def _fitting(self, widths: npt.NDArray[np.int64]) -> int:
-        """How many of the first rows fit the budget, padding counted; at least one."""
-        costs = np.arange(1, len(widths) + 1) * np.maximum.accumulate(widths)
-        return max(1, int(np.searchsorted(costs, self._budget, side="right")))
+    def _fitting(self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> int:
+        """How many of the first rows make a batch: at least one, padding counted.
+
+        Where the budget ends the batch, up to a tenth of it may be left to the next if that saves padding.
+        """
+        counts = np.arange(1, len(source) + 1)
+        widest = np.maximum.accumulate(source), np.maximum.accumulate(target)
+        most = max(1, int(np.searchsorted(counts * np.maximum(*widest), self._budget, side="right")))
+        if most == len(counts):
+            return most
+        full = np.cumsum(source + target)[:most] / (counts * sum(widest))[:most]
+        least = -(-most * 9 // 10)
+        return most - int(np.argmax(full[least - 1 :][::-1]))
 
     def _batch(self, rows: npt.NDArray[np.int64]) -> Batch:
         data = self._data

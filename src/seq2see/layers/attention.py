@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from seq2see.layers.dropout import dropout
 from seq2see.layers.positions import rotate
+from seq2see.layers.short import LONGEST, short_attention
 
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
@@ -95,10 +96,15 @@ class MultiHeadAttention(nn.Module):
         self, memory: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
     ) -> KeysValues:
         """Keys and values of what will be looked at; computed once, used for every query."""
-        keys = split(self.key(memory), self.heads)
-        if rotation is not None:
-            keys = rotate(keys, rotation)
-        return KeysValues(keys, split(self.value(memory), self.heads), mask)
+        keys, values = self._heads(memory, self.key, self.value)
+        return KeysValues(_turned(keys, rotation), values, mask)
+
+    def project_all(
+        self, states: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
+    ) -> tuple[Tensor, KeysValues]:
+        """Queries, keys and values of states that look at each other, by one product."""
+        query, keys, values = self._heads(states, self.query, self.key, self.value)
+        return _turned(query, rotation), KeysValues(_turned(keys, rotation), values, mask)
 
     def forward(
         self,
@@ -108,17 +114,34 @@ class MultiHeadAttention(nn.Module):
         watch: Watch | None = None,
     ) -> Tensor:
         """What each state reads from what it sees, (B, T, D)."""
-        query = split(self.query(states), self.heads)
-        if rotation is not None:
-            query = rotate(query, rotation)
+        (query,) = self._heads(states, self.query)
+        return self.read(_turned(query, rotation), seen, watch)
+
+    def read(self, query: Tensor, seen: KeysValues, watch: Watch | None = None) -> Tensor:
+        """What each query (B, H, T, K) reads, (B, T, D)."""
         dropped = self.dropout if self.training else 0.0
-        if watch is None and not dropped:
-            read = fused_attention(query, seen.keys, seen.values, seen.mask)
-        else:
-            weights = attention_weights(query, seen.keys, seen.mask)
-            if watch is not None:
-                weights = watch(self.address, weights)
+        if watch is not None:
+            weights = watch(self.address, attention_weights(query, seen.keys, seen.mask))
             read = dropout(weights, dropped) @ seen.values
+        elif query.device.type == "cpu" and max(query.shape[2], seen.keys.shape[2]) <= LONGEST:
+            read = short_attention(query, seen.keys, seen.values, seen.mask, dropped)
+        elif dropped:
+            read = dropout(attention_weights(query, seen.keys, seen.mask), dropped) @ seen.values
+        else:
+            read = fused_attention(query, seen.keys, seen.values, seen.mask)
         # (B, H, T, K) -> (B, T, D)
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined
+
+    def _heads(self, states: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
+        """What some linear layers give, computed as one and split into heads, (B, T, D) -> (B, H, T, K)."""
+        if len(layers) == 1:
+            return (split(layers[0](states), self.heads),)
+        weight = torch.cat([layer.weight for layer in layers])
+        bias = torch.cat([layer.bias for layer in layers])
+        parts: Tensor = F.linear(states, weight, bias).unflatten(-1, (len(layers), self.heads, -1))
+        return tuple(part.transpose(1, 2) for part in parts.unbind(2))
+
+
+def _turned(states: Tensor, rotation: Tensor | None) -> Tensor:
+    return rotate(states, rotation) if rotation is not None else states

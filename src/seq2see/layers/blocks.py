@@ -25,10 +25,9 @@ class Residual(nn.Module):
 
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.place == "before":
-            changed: Tensor = states + self.dropout(sublayer(self.norm(states)))
-        else:
-            changed = self.norm(states + self.dropout(sublayer(states)))
-        return changed
+            return self.dropout.add(states, sublayer(self.norm(states)))
+        normed: Tensor = self.norm(self.dropout.add(states, sublayer(states)))
+        return normed
 
 
 class _Block(nn.Module):
@@ -66,9 +65,8 @@ class EncoderBlock(_Block):
         self, states: Tensor, mask: Tensor | None, rotation: Tensor | None = None, watch: Watch | None = None
     ) -> Tensor:
         def look(states: Tensor) -> Tensor:
-            seen = self.attention.project(states, mask, rotation)
-            read: Tensor = self.attention(states, seen, rotation, watch)
-            return read
+            query, seen = self.attention.project_all(states, mask, rotation)
+            return self.attention.read(query, seen, watch)
 
         states = self.attention_residual(states, look)
         changed: Tensor = self.feedforward_residual(states, self.feedforward)
@@ -95,10 +93,9 @@ class DecoderBlock(_Block):
 
         def look_back(states: Tensor) -> Tensor:
             nonlocal seen
-            here = self.attention.project(states, mask, rotation)
+            query, here = self.attention.project_all(states, mask, rotation)
             seen = past.append(here) if past is not None else here
-            read: Tensor = self.attention(states, seen, rotation, watch)
-            return read
+            return self.attention.read(query, seen, watch)
 
         states = self.attention_residual(states, look_back)
         states = self.cross_residual(states, lambda states: self.cross(states, memory, cross_rotation, watch))

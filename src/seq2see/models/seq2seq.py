@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.layers.attention import Watch
+from seq2see.layers.losses import cross_entropy, output_cross_entropy
 from seq2see.layers.pointer import Pointer
 from seq2see.models.contracts import Memory, State, Written
 from seq2see.models.convolutional import ConvolutionalEncoder
@@ -90,12 +91,23 @@ class Seq2Seq(nn.Module):
         written, after = self.decoder.step(tokens, state.decoder, watch)
         return self.logits(written, state.tokens), Writing(after, state.tokens)
 
+    def loss(self, source: Tensor, inputs: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
+        """Cross-entropy summed over the labels that are not padding, (B, S), (B, T), (B, T) -> ()."""
+        memory = self.encode(source)
+        written: Written = self.decoder(inputs, memory)
+        if self.pointer is not None or torch.is_autocast_enabled(source.device.type):
+            return cross_entropy(self.logits(written, memory.tokens), labels, PAD, smoothing)
+        return output_cross_entropy(written.states, *self._output(), labels, PAD, smoothing)
+
+    def _output(self) -> tuple[Tensor, Tensor | None]:
+        """Weight and bias of the output layer."""
+        if self.output is not None:
+            return self.output.weight, self.output.bias
+        return self.decoder.embed.weight[: self.target_size], None
+
     def logits(self, written: Written, tokens: Tensor | None) -> Tensor:
         """Scores of the vocabulary."""
-        if self.output is not None:
-            scores: Tensor = self.output(written.states)
-        else:
-            scores = F.linear(written.states, self.decoder.embed.weight[: self.target_size])
+        scores = F.linear(written.states, *self._output())
         if self.pointer is None:
             return scores
         pointed: Tensor = self.pointer(scores, written.states, written.looked, tokens, PAD)

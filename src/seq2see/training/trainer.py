@@ -12,10 +12,8 @@ import torch
 
 from seq2see.data.batches import Batch, Batches
 from seq2see.errors import TrainingError
-from seq2see.layers.losses import cross_entropy
 from seq2see.models import Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors, weights_of
-from seq2see.text import PAD
 from seq2see.training.checkpoint import Checkpoints, Progress
 from seq2see.training.log import Log
 from seq2see.training.report import Look, Report, Step
@@ -109,8 +107,8 @@ class Trainer:
         try:
             for batch in parts:
                 with self._precision():
-                    logits = self.model(batch.source, batch.inputs)
-                    loss = cross_entropy(logits, batch.labels, PAD, self.settings.label_smoothing) / tokens
+                    smoothing = self.settings.label_smoothing
+                    loss = self.model.loss(batch.source, batch.inputs, batch.labels, smoothing) / tokens
                 loss.backward()
                 total += loss.item()
         except torch.OutOfMemoryError:
