@@ -27,6 +27,8 @@ from seq2see.text import BEGIN, END, SPECIAL, Codec
 __all__ = ["Attention", "Model", "Output", "Source", "device_of", "load", "network_of"]
 
 _WINDOW = 4096
+_LATE = 16
+"""One of so many sources of a batch may be left over for a later one."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Output:
-    """A decoded text with its log-probability and the score it was ranked by."""
+    """A decoded text with its log-probability and the score it was ranked by (0 where not asked for)."""
 
     text: str
     ids: tuple[int, ...]
@@ -100,7 +102,7 @@ class Model:
         listed = [texts] if isinstance(texts, str) else list(texts)
         tags = list(features) if features is not None else [""] * len(listed)
         sources = [Source(text, tag) for text, tag in zip(listed, tags, strict=True)]
-        found = [outputs[0].text for outputs in self.decode(sources, **options)]
+        found = [outputs[0].text for outputs in self.decode(sources, scored=False, **options)]
         return found[0] if single else found
 
     def decode(
@@ -108,20 +110,22 @@ class Model:
         sources: Iterable[Source],
         prefix: str | None = None,
         ready: Callable[[], bool] = lambda: True,
+        scored: bool = True,
         **options: Any,
     ) -> Iterator[list[Output]]:
         """Outputs of a stream of sources, best first, in the order of the sources.
 
-        Sources are taken in windows that grow, sorted by length inside, so that the first outputs
+        A stream is taken in windows that grow, sorted by length inside, so that the first outputs
         come soon and the rest come fast. A window also ends where `ready` says that the next source
-        would have to be waited for.
+        would have to be waited for. Unless they are `scored`, outputs of a greedy search have no
+        log-probabilities, which would cost as much as half of the search.
         """
         settings = self.decoding(**options)
         forced = self._prefix(prefix) if prefix else []
         stream = iter(sources)
-        size, done = 16, 0
+        size, done = _WINDOW if isinstance(sources, Sequence) else 16, 0
         while taken := _take(stream, size, ready):
-            yield from self._window(taken, settings, forced, done)
+            yield from self._window(taken, settings, forced, done, scored)
             done += len(taken)
             size = min(_WINDOW, size * 4)
 
@@ -148,9 +152,9 @@ class Model:
             targets = self.codec.encode_targets([pair[1] for pair in taken])
             self._refuse_too_long("encoder", sources)
             self._refuse_too_long("decoder", targets)
-            lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
             scores = [0.0] * len(taken)
-            for rows in _by_length(lengths, self.recipe.decoding.batch_tokens):
+            longer = [s if len(s) > len(t) else t for s, t in zip(sources, targets, strict=True)]
+            for rows in _by_length(longer, range(len(taken)), self.recipe.decoding.batch_tokens):
                 batch = Batch(
                     pad([sources[row] for row in rows]),
                     pad([targets[row] for row in rows], before=BEGIN),
@@ -177,22 +181,30 @@ class Model:
         return Attention(self.codec.source_tokens(source), show(read), show(said), weights)
 
     def _window(
-        self, sources: Sequence[Source], settings: DecodingSettings, forced: list[int], first: int
+        self,
+        sources: Sequence[Source],
+        settings: DecodingSettings,
+        forced: list[int],
+        first: int,
+        scored: bool,
     ) -> list[list[Output]]:
         ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
         self._refuse_too_long("encoder", ids)
-        rows_each = settings.nbest if settings.sample else settings.beam
-        outputs: list[list[Output]] = [[] for _ in sources]
         # An empty line has an empty output, so that lines stay aligned.
+        outputs = [[Output("", (), 0.0, 0.0, False)] for _ in sources]
         full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
-        for row in set(range(len(sources))) - set(full):
-            outputs[row] = [Output("", (), 0.0, 0.0, False)]
-        for chosen in _by_length([len(ids[row]) for row in full], settings.batch_tokens // rows_each):
-            rows = [full[place] for place in chosen]
-            memory = self._encode(pad([ids[row] for row in rows]))
-            limits = [self._limit(len(ids[row]), settings, len(forced)) for row in rows]
+
+        def find(rows: list[int], least: int) -> list[int]:
+            """Fill in the outputs of some rows; give back those that were left over."""
             found = search(
-                self.network, memory, limits, settings, [forced] * len(rows), [first + row for row in rows]
+                self.network,
+                self._encode(pad([ids[row] for row in rows])),
+                [self._limit(len(ids[row]), settings, len(forced)) for row in rows],
+                settings,
+                [forced] * len(rows),
+                [first + row for row in rows],
+                scored=scored,
+                least=least,
             )
             for row, hypotheses in zip(rows, found, strict=True):
                 outputs[row] = [
@@ -201,6 +213,17 @@ class Model:
                     )
                     for one in hypotheses
                 ]
+            return [row for row, hypotheses in zip(rows, found, strict=True) if not hypotheses]
+
+        budget = settings.batch_tokens // (settings.nbest if settings.sample else settings.beam)
+        # The few of a batch that go on and on are left over, and decoded together in the end.
+        late = [
+            row
+            for rows in _by_length(ids, full, budget)
+            for row in find(rows, least=1 + len(rows) // _LATE if len(rows) < len(full) else 1)
+        ]
+        for rows in _by_length(ids, late, budget):
+            find(rows, least=1)
         return outputs
 
     @torch.inference_mode()
@@ -291,11 +314,11 @@ def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> lis
     return taken
 
 
-def _by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+def _by_length(ids: Sequence[Sequence[int]], rows: Iterable[int], budget: int) -> Iterator[list[int]]:
     """Rows in batches of similar length, longest first, each within the budget, padding counted."""
-    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    order = sorted(rows, key=lambda row: -len(ids[row]))
     start = 0
     while start < len(order):
-        count = max(1, budget // max(1, lengths[order[start]]))
+        count = max(1, budget // max(1, len(ids[order[start]])))
         yield order[start : start + count]
         start += count

@@ -168,7 +168,7 @@ def examples_of(
     sources = list(references)
     if most is not None:
         sources = sources[:: -(-len(sources) // most)]
-    outputs = model.decode(sources, **options)
+    outputs = model.decode(sources, scored=False, **options)
     return [
         Example(source.text, output[0].text, tuple(references[source]))
         for source, output in zip(sources, outputs, strict=True)

@@ -22,12 +22,14 @@ def decode(
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
     keys: Sequence[int] | None = None,
+    scored: bool = True,
+    least: int = 1,
     **options,
 ) -> list[list[Hypothesis]]:
     """Encode ids and search."""
     with torch.inference_mode():
         memory = model.encode(pad([list(ids) for ids in sources]))
-    return search(model, memory, limits, DecodingSettings(**options), prefixes, keys)
+    return search(model, memory, limits, DecodingSettings(**options), prefixes, keys, None, scored, least)
 
 
 def log_probabilities(model: Seq2Seq, source: Sequence[int], outputs: Sequence[Output]) -> list[float]:

@@ -94,11 +94,11 @@ def test_samples_of_one_source_differ_in_their_random_numbers():
     """H: random numbers are below one, and each copy of each source has its own."""
     options = DecodingSettings(sample=True, nbest=3)
     sampler = Sampler(options, [0, 1], 400, torch.device("cpu"))
-    assert sampler._draws.unique(dim=0).shape == (6, 400)
+    assert sampler._draws.flatten(0, 1).unique(dim=0).shape == (6, 400)
     assert sampler._draws.max() < 1
     # The largest possible number must not fall past the last token that has a chance.
     sampler._draws.fill_(torch.tensor(1.0).nextafter(torch.tensor(0.0)).item())
-    steps = torch.full((6, 5), -float("inf"))
-    steps[:, 1:3] = torch.tensor([0.3, 0.7]).log()
-    chosen = sampler.choose(steps, torch.zeros(6), torch.arange(6), 1)
-    assert chosen.tokens.tolist() == [2] * 6
+    scores = torch.full((2, 3, 5), -float("inf"))
+    scores[..., 1:3] = torch.tensor([0.3, 0.7]).log()
+    chosen = sampler.choose(scores, torch.zeros(2, 3), torch.zeros(2, 3), 1)
+    assert chosen.tokens.tolist() == [[2] * 3] * 2

@@ -95,7 +95,7 @@ def test_selected_rows_go_on_as_themselves(network, name):
         state = network.begin(network.encode(SOURCE))
         for tokens in INPUTS[:, :3].T:
             _, state = network.step(tokens, state)
-        state, found = state.select(rows), []
+        state, found = state.keep(rows), []
         for tokens in later.T:
             logits, state = network.step(tokens, state)
             found.append(logits)

@@ -97,7 +97,7 @@ def test_decoder_block_equals_torch(norm, activation):
     see = masks.causal(5)
 
     mine = [states.clone().requires_grad_(), memory.clone().requires_grad_()]
-    result, _ = ours(mine[0], ours.cross.project(mine[1], may_look[:, None, None]), mask=see)
+    result = ours(mine[0], ours.cross.project(mine[1], may_look[:, None, None]), mask=see)
     other = [states.clone().requires_grad_(), memory.clone().requires_grad_()]
     expected = theirs(*other, tgt_mask=~see, memory_key_padding_mask=~may_look)
     torch.testing.assert_close(result, expected, **CLOSE)

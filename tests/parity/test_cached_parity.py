@@ -49,7 +49,7 @@ def test_selected_rows_go_on_as_themselves(make_model, positions, join):
         state = model.begin(model.encode(SOURCE))
         for tokens in INPUTS[:, :3].T:
             _, state = model.step(tokens, state)
-        state = state.select(rows)
+        state = state.keep(rows)
         found = []
         for tokens in later.T:
             logits, state = model.step(tokens, state)

@@ -42,9 +42,10 @@ def decode(
     reader = PairFile(file, columns, needs_target=False)
     arriving = Arriving() if file == "-" else None
     inputs = _Inputs(model, reader.parse(iter(arriving)) if arriving else iter(reader))
-    waits = {"ready": arriving.ready} if arriving else {}
-    for found in model.decode(inputs, prefix, **waits, **options):
-        _write(inputs.lines.popleft(), found, as_json, (options["nbest"] or 1) > 1)
+    ready = arriving.ready if arriving else (lambda: True)
+    ranked = (options["nbest"] or 1) > 1
+    for found in model.decode(inputs, prefix, ready, scored=as_json or ranked, **options):
+        _write(inputs.lines.popleft(), found, as_json, ranked)
     if inputs.unknown:
         shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in inputs.unknown.most_common(10))
         say(f"symbols that training never showed: {shown}")

@@ -1,6 +1,7 @@
-"""Ways to choose the next tokens from their log-probabilities."""
+"""Ways to choose the next tokens from their scores."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -8,48 +9,84 @@ from torch import Tensor
 
 from seq2see.decoding.settings import DecodingSettings
 
-__all__ = ["Beam", "Candidates", "Sampler"]
+__all__ = ["Beam", "Chooser", "Chosen", "Greedy", "Sampler"]
+
+_BLOCK = 128
+"""Scores that stand together in the search for the best ones."""
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Chosen continuations: the row that each goes on from, its token, and its log-probability so far."""
+class Chosen:
+    """Continuations of each source, (B, W): the row of the source that each goes on from, its token, and its
+    log-probability so far, which is minus infinity where there is none."""
 
     rows: Tensor
     tokens: Tensor
     totals: Tensor
 
 
-class Beam:
-    """The best `width` continuations of each sentence, over all of its rows."""
+class Chooser(Protocol):
+    """Chooses among the scores (B, W, V) of what may follow; `norms` (B, W) make them log-probabilities."""
+
+    width_at_start: int
+    scores: bool
+    """Whether log-probabilities are wanted."""
+
+    def choose(self, scores: Tensor, norms: Tensor | None, totals: Tensor, length: int) -> Chosen:
+        """The continuations to go on with; `length` counts their tokens."""
+
+    def keep(self, sources: Tensor) -> None:
+        """Go on with these sources."""
+
+
+class Greedy:
+    """The best continuation of each source's only row."""
 
     width_at_start = 1
+
+    def __init__(self, scores: bool) -> None:
+        self.scores = scores
+
+    def choose(self, scores: Tensor, norms: Tensor | None, totals: Tensor, length: int) -> Chosen:
+        """The likeliest token."""
+        best, tokens = top(scores, 1)
+        totals = totals + best[..., 0] - norms if norms is not None else totals
+        return Chosen(torch.zeros_like(tokens[..., 0]), tokens[..., 0], totals)
+
+    def keep(self, sources: Tensor) -> None:
+        """Nothing is remembered."""
+
+
+class Beam:
+    """The best `width` continuations of each source, over all of its rows."""
+
+    width_at_start = 1
+    scores = True
 
     def __init__(self, width: int) -> None:
         self.width = width
 
-    def choose(self, steps: Tensor, totals: Tensor, owner: Tensor, length: int) -> Candidates:
-        """Continuations by sentence, best first; rows of one sentence stand together."""
-        best, tokens = (totals[:, None] + steps).topk(min(self.width, steps.shape[1]), dim=1)
-        _, rows_of = owner.unique_consecutive(return_counts=True)
-        sentences = torch.repeat_interleave(torch.arange(len(rows_of), device=owner.device), rows_of)
-        starts = rows_of.cumsum(0) - rows_of
-        place = torch.arange(len(owner), device=owner.device) - starts[sentences]
-        # Each sentence's candidates side by side, (sentences, rows of the largest * width).
-        each = best.shape[1]
-        grid = best.new_full((len(rows_of), int(rows_of.max()), each), -float("inf"))
-        grid[sentences, place] = best
-        top, flat = grid.flatten(1).topk(min(self.width, grid.shape[1] * each), dim=1)
-        keep = top > -float("inf")
-        rows = (starts[:, None] + flat // each)[keep]
-        return Candidates(rows, tokens[rows, (flat % each)[keep]], top[keep])
+    def choose(self, scores: Tensor, norms: Tensor | None, totals: Tensor, length: int) -> Chosen:
+        """Continuations in the place of the row that they go on from, where that is free."""
+        assert norms is not None
+        best, tokens = top(scores, min(self.width, scores.shape[2]))
+        each = best.shape[2]
+        best = (totals - norms).unsqueeze(2) + best
+        found, places = best.flatten(1).topk(min(self.width, scores.shape[1] * each), 1)
+        rows, tokens = places // each, tokens.flatten(1).gather(1, places)
+        if rows.shape[1] == scores.shape[1]:
+            seats = _seats(rows)
+            rows, tokens, found = rows.gather(1, seats), tokens.gather(1, seats), found.gather(1, seats)
+        return Chosen(rows, tokens, found)
 
-    def keep(self, rows: Tensor) -> None:
-        """A beam remembers nothing of its rows."""
+    def keep(self, sources: Tensor) -> None:
+        """Nothing is remembered."""
 
 
 class Sampler:
     """One random continuation of each row, after temperature, top-k and top-p."""
+
+    scores = True
 
     def __init__(
         self, settings: DecodingSettings, keys: list[int], longest: int, device: torch.device
@@ -58,24 +95,60 @@ class Sampler:
         self._settings = settings
         # One number for each step of each row, drawn from a stream of the row's own.
         draws = [
-            np.random.default_rng([settings.seed, key, copy]).random(longest, np.float32)
+            [np.random.default_rng([settings.seed, key, copy]).random(longest, np.float32)]
             for key in keys
             for copy in range(settings.nbest)
         ]
-        self._draws = torch.from_numpy(np.stack(draws)).to(device)
+        self._draws = torch.from_numpy(np.stack(draws)).to(device).view(len(keys), settings.nbest, longest)
 
-    def choose(self, steps: Tensor, totals: Tensor, owner: Tensor, length: int) -> Candidates:
+    def choose(self, scores: Tensor, norms: Tensor | None, totals: Tensor, length: int) -> Chosen:
         """One token for each row, by where its random number falls among the probabilities."""
+        assert norms is not None
+        steps = (scores - norms.unsqueeze(2)).flatten(0, 1)
         chances = _filtered(steps / self._settings.temperature, self._settings).softmax(-1)
         bounds = chances.cumsum(-1)
-        point = self._draws[:, length - 1, None] * bounds[:, -1:]
+        point = self._draws[:, :, length - 1].reshape(-1, 1) * bounds[:, -1:]
         tokens = torch.searchsorted(bounds, point, right=True).clamp(max=steps.shape[1] - 1)
-        rows = torch.arange(len(steps), device=steps.device)
-        return Candidates(rows, tokens[:, 0], totals + steps.gather(1, tokens)[:, 0])
+        rows = torch.arange(scores.shape[1], device=scores.device).expand(scores.shape[:2])
+        said = steps.gather(1, tokens).view(totals.shape)
+        return Chosen(rows, tokens.view(totals.shape), totals + said)
 
-    def keep(self, rows: Tensor) -> None:
-        """Go on with these rows."""
-        self._draws = self._draws[rows]
+    def keep(self, sources: Tensor) -> None:
+        """Go on with the random numbers of these sources."""
+        self._draws = self._draws[sources]
+
+
+def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The best scores in the last dimension and where they are: `topk`, but faster for a few of many.
+
+    The best n stand in the n blocks that have the highest maximum.
+    """
+    size = scores.shape[-1]
+    blocks = size // _BLOCK
+    if blocks <= 2 * count:
+        return scores.topk(count, -1)
+    whole = scores[..., : blocks * _BLOCK].unflatten(-1, (blocks, _BLOCK))
+    chosen = whole.amax(-1).topk(count, -1).indices  # (..., count)
+    inside = torch.arange(_BLOCK, device=scores.device)
+    places = (chosen.unsqueeze(-1) * _BLOCK + inside).flatten(-2)
+    rest = torch.arange(blocks * _BLOCK, size, device=scores.device).expand(*scores.shape[:-1], -1)
+    places = torch.cat([places, rest], -1)
+    best, among = scores.gather(-1, places).topk(count, -1)
+    return best, places.gather(-1, among)
+
+
+def _seats(rows: Tensor) -> Tensor:
+    """Which continuation takes each row's place: the first that goes on from it, else one without a place."""
+    width = rows.shape[1]
+    numbers = torch.arange(width, device=rows.device)
+    follows = rows.unsqueeze(1) == numbers[:, None]  # (B, place, continuation)
+    first = follows & (follows.cumsum(2) == 1)
+    homeless = ~first.any(1)  # (B, continuation)
+    # Places without a follower, then those that have one; continuations without a place, then the others.
+    empty = (~follows.any(2)).to(torch.uint8).argsort(dim=1, descending=True, stable=True)
+    looking = homeless.to(torch.uint8).argsort(dim=1, descending=True, stable=True)
+    seats = torch.empty_like(rows).scatter_(1, empty, looking)
+    return torch.where(first.any(2), first.to(torch.uint8).argmax(2), seats)
 
 
 def _filtered(scores: Tensor, settings: DecodingSettings) -> Tensor:

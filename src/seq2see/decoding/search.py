@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from seq2see.decoding.choosers import Beam, Candidates, Sampler
+from seq2see.decoding.choosers import Beam, Chooser, Chosen, Greedy, Sampler
 from seq2see.decoding.settings import DecodingSettings
 from seq2see.layers.attention import Watch, harden
 from seq2see.models import Memory, Seq2Seq
@@ -15,6 +15,8 @@ from seq2see.text import BEGIN, END, PAD, UNKNOWN
 __all__ = ["Hypothesis", "search"]
 
 _NEVER = (PAD, BEGIN, UNKNOWN)
+_CROWDED = 0.8
+"""While more than this share of the sources goes on, those that are done stay where they are."""
 
 
 @dataclass(frozen=True)
@@ -55,48 +57,67 @@ def search(
     prefixes: Sequence[Sequence[int]] | None = None,
     keys: Sequence[int] | None = None,
     watch: Watch | None = None,
+    scored: bool = True,
+    least: int = 1,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each encoded source, best first.
 
     `limits` are the most tokens of each output, the end symbol counted; `keys` name each source for
-    the random numbers of sampling, so that its samples do not depend on its neighbours.
+    the random numbers of sampling, so that its samples do not depend on its neighbours. Where they are
+    not needed (`scored`), a greedy search leaves out the log-probabilities. The search ends when fewer
+    than `least` sources are left, and has no hypotheses for those.
     """
     device = memory.states.device
     sentences = [_Sentence(limit, settings.nbest) for limit in limits]
-    chooser = (
-        Sampler(settings, list(keys or range(len(sentences))), max(limits, default=1), device)
-        if settings.sample
-        else Beam(settings.beam)
-    )
+    chooser = _chooser(settings, list(keys or range(len(sentences))), max(limits, default=1), device, scored)
     watch = _hard(watch) if settings.hard_attention else watch
     forced = _forced(prefixes or [()] * len(sentences), device)
-    owner = torch.arange(len(sentences), device=device).repeat_interleave(chooser.width_at_start)
-    state = model.begin(memory.select(owner))
-    tokens = torch.full_like(owner, BEGIN)
-    totals = torch.zeros(len(owner), device=device)
-    written = torch.empty(len(owner), 0, dtype=torch.long, device=device)
     limit = torch.tensor(limits, device=device)
+    left = torch.arange(len(sentences), device=device)
+    width = chooser.width_at_start
+    state = model.begin(memory)
+    if width > 1:
+        state = state.move(left.repeat_interleave(width))
+    tokens = torch.full((len(left), width), BEGIN, device=device)
+    totals = torch.zeros(len(left), width, device=device)
+    written = torch.empty(len(left), width, 0, dtype=torch.long, device=device)
     length = 0
-    while len(owner):
-        logits, state = model.step(tokens, state, watch)
-        said = logits.float().log_softmax(-1)
-        steps = said.clone()
-        steps[:, _NEVER] = -float("inf")
+    while len(left) >= max(1, least):
+        logits, state = model.step(tokens.flatten(), state, watch)
+        scores = logits.float().unflatten(0, tokens.shape)  # (B, W, V)
+        norms = scores.logsumexp(-1) if chooser.scores else None
         length += 1
-        last = limit[owner] <= length
-        _only(steps, said, last, torch.full_like(owner, END))
-        if length <= forced.shape[1]:
-            _only(steps, said, forced[owner, length - 1] != PAD, forced[owner, length - 1])
-        chosen = chooser.choose(steps, totals, owner, length)
-        over = chosen.tokens == END
-        _finish(sentences, chosen, over, owner, written, last, settings, length)
-        keep = ~over & _can_win(sentences, chosen, owner, settings)
-        rows, tokens, totals = chosen.rows[keep], chosen.tokens[keep], chosen.totals[keep]
-        written = torch.cat([written[rows], tokens[:, None]], 1)
-        owner = owner[rows]
-        state = state.select(rows)
-        chooser.keep(rows)
+        last = limit[left] <= length
+        _restrict(scores, torch.where(last, END, forced[left, min(length, forced.shape[1]) - 1]))
+        chosen = chooser.choose(scores, norms, totals, length)
+        over = (chosen.tokens == END) & (chosen.totals > -float("inf"))
+        if over.any():
+            _finish(sentences, left, chosen, over, written, last, settings, length)
+        tokens, totals = chosen.tokens, chosen.totals.masked_fill(over, -float("inf"))
+        if width > 1 or chosen.rows.shape[1] > 1:
+            if not settings.sample:
+                totals = totals.masked_fill_(totals <= _bars(sentences, left, settings), -float("inf"))
+            written = written.gather(1, chosen.rows.unsqueeze(2).expand(-1, -1, length - 1))
+            starts = torch.arange(len(left), device=device).unsqueeze(1) * width
+            state = state.move((starts + chosen.rows).flatten())
+        written = torch.cat([written, tokens.unsqueeze(2)], 2)
+        width = tokens.shape[1]
+        going = (totals > -float("inf")).any(1).nonzero()[:, 0]
+        # Sources that are done are dropped when they are many enough to pay for copying the others.
+        if len(going) <= _CROWDED * len(left):
+            left, tokens, totals, written = left[going], tokens[going], totals[going], written[going]
+            if len(left):
+                state = state.keep(going)
+                chooser.keep(going)
     return [sentence.found[: sentence.wanted] for sentence in sentences]
+
+
+def _chooser(
+    settings: DecodingSettings, keys: list[int], longest: int, device: torch.device, scored: bool
+) -> Chooser:
+    if settings.sample:
+        return Sampler(settings, keys, longest, device)
+    return Greedy(scored) if settings.beam == 1 else Beam(settings.beam)
 
 
 def _hard(watch: Watch | None) -> Watch:
@@ -110,53 +131,56 @@ def _hard(watch: Watch | None) -> Watch:
 
 
 def _forced(prefixes: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Tokens that outputs must begin with, (B, longest prefix), padded."""
-    longest = max(map(len, prefixes), default=0)
+    """Tokens that outputs must begin with, (B, longest prefix + 1), padded."""
+    longest = max(map(len, prefixes), default=0) + 1
     rows = [[*prefix, *[PAD] * (longest - len(prefix))] for prefix in prefixes]
     return torch.tensor(rows, dtype=torch.long, device=device).view(len(prefixes), longest)
 
 
-def _only(steps: Tensor, said: Tensor, where: Tensor, tokens: Tensor) -> None:
-    """Leave one token possible in some rows; its log-probability stays what the model says."""
-    if where.any():
-        rows = where.nonzero()[:, 0]
-        steps[rows] = -float("inf")
-        steps[rows, tokens[rows]] = said[rows, tokens[rows]]
+def _restrict(scores: Tensor, only: Tensor) -> None:
+    """Rule out what is never written, and for some sources (B,) all but one token; others have padding."""
+    if (sources := (only != PAD).nonzero()[:, 0]).numel():
+        places = only[sources, None, None].expand(-1, scores.shape[1], 1)
+        allowed = scores[sources].gather(2, places)
+        scores[sources] = torch.full_like(scores[sources], -float("inf")).scatter_(2, places, allowed)
+        sources = (only == PAD).nonzero()[:, 0]
+        for never in _NEVER:
+            scores[sources, :, never] = -float("inf")
+        return
+    for never in _NEVER:
+        scores[:, :, never] = -float("inf")
 
 
 def _finish(
     sentences: list[_Sentence],
-    chosen: Candidates,
+    left: Tensor,
+    chosen: Chosen,
     over: Tensor,
-    owner: Tensor,
     written: Tensor,
     last: Tensor,
     settings: DecodingSettings,
     length: int,
 ) -> None:
-    if not over.any():
-        return
-    rows = chosen.rows[over]
+    """Note the outputs that have ended."""
+    places = over.nonzero()[:, 0]
     for sentence, ids, total, cut in zip(
-        owner[rows].tolist(),
-        written[rows].tolist(),
+        left[places].tolist(),
+        written[places, chosen.rows[over]].tolist(),
         chosen.totals[over].tolist(),
-        last[rows].tolist(),
+        last[places].tolist(),
         strict=True,
     ):
         score = total / length**settings.length_penalty
         sentences[sentence].add(Hypothesis(tuple(ids), total, score, cut))
 
 
-def _can_win(
-    sentences: list[_Sentence], chosen: Candidates, owner: Tensor, settings: DecodingSettings
-) -> Tensor:
-    """Which rows could still beat what is found.
+def _bars(sentences: list[_Sentence], left: Tensor, settings: DecodingSettings) -> Tensor:
+    """The log-probability (B, 1) that a row of each source must have to beat what is found.
 
     Each further token lowers the log-probability, and a longer output divides it by more, so the best
     that a row can reach is its log-probability now over the penalty of the longest output.
     """
-    if settings.sample or not any(sentence.found for sentence in sentences):
-        return torch.ones_like(chosen.rows, dtype=torch.bool)
-    bars = torch.tensor([sentence.bar * sentence.limit**settings.length_penalty for sentence in sentences])
-    return chosen.totals > bars.to(chosen.totals)[owner[chosen.rows]]
+    bars = [
+        sentences[place].bar * sentences[place].limit ** settings.length_penalty for place in left.tolist()
+    ]
+    return torch.tensor(bars, device=left.device).unsqueeze(1)

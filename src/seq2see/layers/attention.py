@@ -133,6 +133,13 @@ class MultiHeadAttention(nn.Module):
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined
 
+    def projection(self, *layers: nn.Linear) -> tuple[Tensor, Tensor]:
+        """Weight and bias of the queries, scaled for single steps, and of further layers as one."""
+        scale = (self.query.out_features // self.heads) ** -0.5
+        weights = [self.query.weight * scale, *(layer.weight for layer in layers)]
+        biases = [self.query.bias * scale, *(layer.bias for layer in layers)]
+        return torch.cat(weights), torch.cat(biases)
+
     def _heads(self, states: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
         """What some linear layers give, computed as one and split into heads, (B, T, D) -> (B, H, T, K)."""
         if len(layers) == 1:

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
+import torch
 from torch import Tensor
 
 from seq2see.layers.attention import Watch
 
-__all__ = ["Decoder", "Encoder", "Memory", "State", "Written"]
+__all__ = ["Decoder", "Encoder", "Memory", "State", "Written", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,22 @@ class Written(NamedTuple):
     looked: Tensor | None
 
 
-class State(Protocol):
-    """What a decoder carries from one step to the next."""
+def rows_of(sources: Tensor, each: int) -> Tensor:
+    """The rows of some sources, where each has so many."""
+    return (sources[:, None] * each + torch.arange(each, device=sources.device)).flatten()
 
-    def select(self, rows: Tensor) -> Self:
-        """Keep, repeat or drop rows of the batch."""
+
+class State(Protocol):
+    """What a decoder carries from one step to the next: some rows for each source, as many for all.
+
+    A state that has been used for a step, kept or moved is not to be used again.
+    """
+
+    def keep(self, sources: Tensor) -> Self:
+        """Keep, repeat or drop sources, with all of their rows."""
+
+    def move(self, rows: Tensor) -> Self:
+        """Go on from other rows of the same sources: those of the first source, then of the second."""
 
 
 class Encoder(Protocol):

@@ -16,7 +16,7 @@ from seq2see.layers.attention import KeysValues, Watch
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.recurrence import RecurrentLayer, RecurrentReader
 from seq2see.layers.scores import ScoredAttention
-from seq2see.models.contracts import Memory, State, Written
+from seq2see.models.contracts import Memory, State, Written, rows_of
 from seq2see.models.settings import ModelSettings, RecurrentDecoderSettings, RecurrentEncoderSettings
 from seq2see.text import PAD
 
@@ -55,12 +55,19 @@ class RecurrentState:
     past: KeysValues | None
     fed: Tensor | None
 
-    def select(self, rows: Tensor) -> "RecurrentState":
-        return RecurrentState(
-            self.layers[rows],
-            self.memory.select(rows) if self.memory is not None else None,
-            self.past.select(rows) if self.past is not None else None,
-            self.fed[rows] if self.fed is not None else None,
+    sources: int
+
+    def keep(self, sources: Tensor) -> "RecurrentState":
+        moved = self.move(rows_of(sources, len(self.layers) // self.sources))
+        memory = self.memory.select(sources) if self.memory is not None else None
+        return replace(moved, memory=memory, sources=len(sources))
+
+    def move(self, rows: Tensor) -> "RecurrentState":
+        return replace(
+            self,
+            layers=self.layers[rows],
+            past=self.past.select(rows) if self.past is not None else None,
+            fed=self.fed[rows] if self.fed is not None else None,
         )
 
 
@@ -125,6 +132,7 @@ class RecurrentDecoder(nn.Module):
             self.cross.project(memory.states, memory.mask[:, None, None]) if self.cross else None,
             self.own.project(layers[:, 0, :0]) if self.own else None,
             memory.summary.new_zeros(len(layers), self.fed_width) if self.feeds else None,
+            len(layers),
         )
 
     def forward(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Written:
@@ -156,8 +164,8 @@ class RecurrentDecoder(nn.Module):
             visible = replace(past, mask=masks.before(past.keys.shape[2], states.device)[-1:])
         (states, looked), context = self._look(states, state.memory, visible, watch)
         written = Written(states[:, 0], looked[:, 0] if looked is not None else None)
-        fed = written.states if self.luong else context
-        return written, RecurrentState(torch.stack(after, 1), state.memory, past, fed if self.feeds else None)
+        fed = (written.states if self.luong else context) if self.feeds else None
+        return written, replace(state, layers=torch.stack(after, 1), past=past, fed=fed)
 
     def _one_by_one(self, tokens: Tensor, state: RecurrentState, watch: Watch | None) -> Written:
         written = []
@@ -176,10 +184,13 @@ class RecurrentDecoder(nn.Module):
         read, looked, last = [states], None, None
         if self.own:
             read.append(self.own(states, past, watch)[0])
-        if self.cross:
-            context, weights = self.cross(states, memory, watch)
+        if self.cross and memory is not None:
+            # In a search there may be several rows for each source: they look at it side by side.
+            side_by_side = states.reshape(len(memory.keys), -1, states.shape[2])
+            context, weights = self.cross(side_by_side, memory, watch)
+            context = context.reshape(*states.shape[:2], -1)
             read.append(context)
-            looked, last = weights.mean(1), context[:, -1]
+            looked, last = weights.mean(1).reshape(*states.shape[:2], -1), context[:, -1]
         combined = self.combine(torch.cat(read, -1))
         combined = torch.tanh(combined) if self.luong else combined
         return Written(self.dropout(combined), looked), last

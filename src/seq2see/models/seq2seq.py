@@ -35,8 +35,11 @@ class Writing:
     decoder: State
     tokens: Tensor | None
 
-    def select(self, rows: Tensor) -> "Writing":
-        return Writing(self.decoder.select(rows), self.tokens[rows] if self.tokens is not None else None)
+    def keep(self, sources: Tensor) -> "Writing":
+        return Writing(self.decoder.keep(sources), self.tokens[sources] if self.tokens is not None else None)
+
+    def move(self, rows: Tensor) -> "Writing":
+        return Writing(self.decoder.move(rows), self.tokens)
 
 
 class Seq2Seq(nn.Module):
@@ -89,7 +92,10 @@ class Seq2Seq(nn.Module):
     def step(self, tokens: Tensor, state: Writing, watch: Watch | None = None) -> tuple[Tensor, Writing]:
         """Logits of the next token after one more token for each row, (B,) -> (B, V)."""
         written, after = self.decoder.step(tokens, state.decoder, watch)
-        return self.logits(written, state.tokens), Writing(after, state.tokens)
+        copied = state.tokens
+        if copied is not None:
+            copied = copied.repeat_interleave(len(tokens) // len(copied), 0)
+        return self.logits(written, copied), Writing(after, state.tokens)
 
     def loss(self, source: Tensor, inputs: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
         """Cross-entropy summed over the labels that are not padding, (B, S), (B, T), (B, T) -> ()."""

@@ -1,6 +1,6 @@
 """The Transformer's encoder and decoder ("Attention Is All You Need", Vaswani et al. 2017)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import torch
@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 from seq2see.layers import masks
 from seq2see.layers.attention import KeysValues, Watch
-from seq2see.layers.blocks import DecoderBlock, EncoderBlock
+from seq2see.layers.blocks import BlockState, DecoderBlock, EncoderBlock
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.positions import Positions, rotary
-from seq2see.models.contracts import Memory, State, Written
+from seq2see.models.contracts import Memory, State, Written, rows_of
 from seq2see.models.settings import ModelSettings, TransformerSettings
 from seq2see.text import PAD
 
@@ -76,15 +76,24 @@ class TransformerEncoder(_Stack):
 
 @dataclass(frozen=True)
 class DecoderState:
-    """Keys and values of the source and of what has been written, for each block."""
+    """What each block carries along."""
 
-    memory: tuple[KeysValues, ...]
-    past: tuple[KeysValues, ...] | None
+    blocks: tuple[BlockState, ...]
     length: int
 
-    def select(self, rows: Tensor) -> "DecoderState":
-        past = tuple(seen.select(rows) for seen in self.past) if self.past is not None else None
-        return DecoderState(tuple(seen.select(rows) for seen in self.memory), past, self.length)
+    def keep(self, sources: Tensor) -> "DecoderState":
+        rows = rows_of(sources, len(self.blocks[0].past.keys) // len(self.blocks[0].memory.keys))
+        return DecoderState(
+            tuple(
+                replace(block, past=block.past.keep(rows), memory=block.memory.keep(sources))
+                for block in self.blocks
+            ),
+            self.length,
+        )
+
+    def move(self, rows: Tensor) -> "DecoderState":
+        blocks = tuple(replace(block, past=block.past.move(rows)) for block in self.blocks)
+        return DecoderState(blocks, self.length)
 
 
 class TransformerDecoder(_Stack):
@@ -93,37 +102,49 @@ class TransformerDecoder(_Stack):
     name, block = "decoder", DecoderBlock
 
     def begin(self, memory: Memory) -> DecoderState:
-        rotation = self.rotation(0, memory.states.shape[1], memory.states)
-        mask = memory.mask[:, None, None]
-        crosses = [cast(DecoderBlock, block).cross for block in self.blocks]
-        looked_at = tuple(cross.project(memory.states, mask, rotation) for cross in crosses)
-        return DecoderState(looked_at, None, 0)
+        seen = self._seen(memory)
+        blocks = zip(self.blocks, seen, strict=True)
+        return DecoderState(tuple(cast(DecoderBlock, block).begin(there) for block, there in blocks), 0)
 
     def forward(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Written:
         mask = masks.causal(tokens.shape[1], tokens.device)
-        return self._run(tokens, self.begin(memory), mask, watch)[0]
+        states = self.read(tokens)
+        rotation = self.rotation(0, tokens.shape[1], tokens)
+        looks = self._looks(watch)
+        for block, seen, look in zip(self.blocks, self._seen(memory), looks, strict=True):
+            states = block(states, seen, mask, rotation, rotation, look)
+        return self._written(states, looks)
 
     def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Written, DecoderState]:
         assert isinstance(state, DecoderState)
-        (states, looked), state = self._run(tokens[:, None], state, None, watch)
-        return Written(states[:, 0], looked[:, 0] if looked is not None else None), state
+        states = self.read(tokens[:, None], state.length)[:, 0]
+        rotation = self.rotation(state.length, state.length + 1, tokens)
+        looks = self._looks(watch)
+        after = []
+        for block, here, look in zip(self.blocks, state.blocks, looks, strict=True):
+            states, there = cast(DecoderBlock, block).step(states, here, rotation, look)
+            after.append(there)
+        (states, looked) = self._written(states, looks)
+        # Those who look from one source stand side by side: (B, W, S) -> (B * W, S).
+        looked = looked.flatten(0, 1) if looked is not None else None
+        return Written(states, looked), DecoderState(tuple(after), state.length + 1)
 
-    def _run(
-        self, tokens: Tensor, state: DecoderState, mask: Tensor | None, watch: Watch | None
-    ) -> tuple[Written, DecoderState]:
-        start, end = state.length, state.length + tokens.shape[1]
-        states = self.read(tokens, start)
-        rotation = self.rotation(start, end, tokens)
-        past = []
-        pointing = _Pointing(watch) if self.points else None
-        for layer, block in enumerate(self.blocks):
-            before = state.past[layer] if state.past is not None else None
-            last = layer == len(self.blocks) - 1
-            look = pointing if pointing is not None and last else watch
-            states, seen = block(states, state.memory[layer], before, mask, rotation, rotation, look)
-            past.append(seen)
-        looked = pointing.weights.mean(1) if pointing is not None else None
-        return Written(self.final_norm(states), looked), DecoderState(state.memory, tuple(past), end)
+    def _seen(self, memory: Memory) -> list[KeysValues]:
+        """Keys and values of the source for each block."""
+        rotation = self.rotation(0, memory.states.shape[1], memory.states)
+        mask = memory.mask[:, None, None]
+        crosses = [cast(DecoderBlock, block).cross for block in self.blocks]
+        return [cross.project(memory.states, mask, rotation) for cross in crosses]
+
+    def _looks(self, watch: Watch | None) -> list[Watch | None]:
+        """Who watches each block; where tokens are copied, the last one is always watched."""
+        last = _Pointing(watch) if self.points else watch
+        return [*[watch] * (len(self.blocks) - 1), last]
+
+    def _written(self, states: Tensor, looks: list[Watch | None]) -> Written:
+        pointing = looks[-1]
+        looked = pointing.weights.mean(1) if isinstance(pointing, _Pointing) else None
+        return Written(self.final_norm(states), looked)
 
 
 class _Pointing:
