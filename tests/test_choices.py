@@ -64,7 +64,8 @@ def test_translation() -> None:
     recipe = recipe_for(surveyed(SENTENCES, SENTENCES, count=29_000))
     assert recipe.text.source.kind == recipe.text.target.kind == "bpe"
     assert recipe.training.metric == "bleu"
-    assert recipe.model.width == 256
+    assert recipe.model.width == 128
+    assert recipe.model.decoder.positions == "rotary-self"
 
 
 def test_more_data_means_more_steps_but_fewer_rounds() -> None:

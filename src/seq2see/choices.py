@@ -52,7 +52,7 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     }
     _text(choice, found.count, kinds)
     _sharing(choice, kinds, sides, text.get("shared"))
-    _model(choice, found.count, not model)
+    _model(choice, found.count, kinds["target"], not model)
     _batches(choice, found.count, max(_length(sides[side], kinds[side]) for side in sides))
     _schedule(choice, found.count, kinds["target"], training.get("steps"))
     return choice
@@ -107,9 +107,9 @@ def _common_letters(sources: list[str], targets: list[str]) -> float:
     return common / max(1, left.total() + right.total())
 
 
-def _model(choice: Choice, count: int, given: bool) -> None:
+def _model(choice: Choice, count: int, target: Kind, given: bool) -> None:
     """A model for so many pairs; where its kind is given, the size and the strength of its dropout alone."""
-    name = "transformer-tiny" if count < 20_000 else "transformer-small"
+    name = "transformer-tiny" if count < 50_000 else "transformer-small"
     values = preset(name)
     if given:
         width = values["model"]["width"]
@@ -118,7 +118,10 @@ def _model(choice: Choice, count: int, given: bool) -> None:
         choice.take({"model": held_back, "training": values["training"]}, "")
         return
     choice.take(values, f"model: {name} ({count:,} pairs)")
-    if 4000 <= count < 20_000:
+    if target not in ("characters", "symbols"):
+        # Sentences are not read in step with what is written, and CTranslate2 can decode such models.
+        choice.take({"model": {"decoder": {"positions": "rotary-self"}}}, "")
+    elif 4000 <= count < 50_000:
         choice.take({"model": {"dropout": 0.2}}, "dropout 0.2 (enough pairs for a little less of it)")
 
 

@@ -17,6 +17,7 @@ POSITIONS = [
     ("one-hot", False),
     ("one-hot", True),
     ("rotary", False),
+    ("rotary-self", False),
     ("none", False),
 ]
 every_model = pytest.mark.parametrize(

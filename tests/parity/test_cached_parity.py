@@ -13,6 +13,7 @@ POSITIONS = [
     ("one-hot", False),
     ("one-hot", True),
     ("rotary", False),
+    ("rotary-self", False),
     ("none", False),
 ]
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}

@@ -110,7 +110,12 @@ class DecoderBlock(_Block):
         return BlockState(past, Shelf.of(memory), own, self.cross.projection())
 
     def step(
-        self, states: Tensor, state: "BlockState", rotation: Tensor | None = None, watch: Watch | None = None
+        self,
+        states: Tensor,
+        state: "BlockState",
+        rotation: Tensor | None = None,
+        cross_rotation: Tensor | None = None,
+        watch: Watch | None = None,
     ) -> tuple[Tensor, "BlockState"]:
         """New states of one position, (B, D), and the state after it."""
         past = state.past
@@ -127,8 +132,8 @@ class DecoderBlock(_Block):
 
         def look_at_source(states: Tensor) -> Tensor:
             query = F.linear(states, *state.cross).view(len(states), heads, -1)
-            if rotation is not None:
-                query = rotate(query.unsqueeze(2), rotation).squeeze(2)
+            if cross_rotation is not None:
+                query = rotate(query.unsqueeze(2), cross_rotation).squeeze(2)
             read: Tensor = self.cross.output(state.memory.read(query, self.cross.address, watch))
             return read
 

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 __all__ = ["PositionKind", "Positions", "rotary", "rotate", "sinusoidal"]
 
-PositionKind = Literal["sinusoidal", "learned", "one-hot", "rotary", "none"]
+PositionKind = Literal["sinusoidal", "learned", "one-hot", "rotary", "rotary-self", "none"]
+"""Rotary positions turn queries and keys: everywhere, or (`rotary-self`) in self-attention alone."""
 
 
 def sinusoidal(places: Tensor, width: int) -> Tensor:
@@ -52,7 +53,7 @@ class Positions(nn.Module):
 
     def forward(self, states: Tensor, start: int = 0) -> Tensor:
         """States that know their place; the first one stands at `start`, (B, T, D)."""
-        if self.kind in ("none", "rotary"):
+        if self.kind in ("none", "rotary", "rotary-self"):
             return states
         end = start + states.shape[1]
         if self.limited and end > self.max_length:

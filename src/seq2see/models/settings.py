@@ -157,9 +157,9 @@ class ModelSettings(Settings):
 
     def _check_transformer(self, side: str, part: TransformerSettings) -> None:
         _check_heads(f"{side}.heads", self.width, part.heads)
-        if part.positions == "rotary" and self.width // part.heads % 2:
+        if part.positions.startswith("rotary") and self.width // part.heads % 2:
             raise ValueError(
-                f"{side}.positions = 'rotary' turns pairs of features, but width {self.width} among "
+                f"{side}.positions = {part.positions!r} turns pairs of features, but width {self.width} among "
                 f"{part.heads} heads leaves {self.width // part.heads} features; choose an even number"
             )
         if part.positions == "one-hot" and not part.join_positions and self.max_length > self.width:
@@ -168,7 +168,7 @@ class ModelSettings(Settings):
                 f"places, but the width is {self.width}; set {side}.join_positions=true or a smaller "
                 "model.max_length"
             )
-        if part.join_positions and part.positions in ("rotary", "none"):
+        if part.join_positions and part.positions in ("rotary", "rotary-self", "none"):
             raise ValueError(
                 f"{side}.join_positions has nothing to join: {part.positions!r} positions are not "
                 "vectors; choose sinusoidal, learned or one-hot positions"

@@ -54,7 +54,7 @@ class _Stack(nn.Module):
 
     def rotation(self, start: int, end: int, like: Tensor) -> Tensor | None:
         """The turn of each place, if positions are rotary."""
-        if self.positions.kind != "rotary":
+        if not self.positions.kind.startswith("rotary"):
             return None
         return rotary(torch.arange(start, end, device=like.device), self.head_width)
 
@@ -101,6 +101,11 @@ class TransformerDecoder(_Stack):
 
     name, block = "decoder", DecoderBlock
 
+    @property
+    def turns_sources(self) -> bool:
+        """Whether queries and keys are turned between the two sides too."""
+        return self.positions.kind == "rotary"
+
     def begin(self, memory: Memory) -> DecoderState:
         seen = self._seen(memory)
         blocks = zip(self.blocks, seen, strict=True)
@@ -112,7 +117,7 @@ class TransformerDecoder(_Stack):
         rotation = self.rotation(0, tokens.shape[1], tokens)
         looks = self._looks(watch)
         for block, seen, look in zip(self.blocks, self._seen(memory), looks, strict=True):
-            states = block(states, seen, mask, rotation, rotation, look)
+            states = block(states, seen, mask, rotation, rotation if self.turns_sources else None, look)
         return self._written(states, looks)
 
     def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Written, DecoderState]:
@@ -122,7 +127,8 @@ class TransformerDecoder(_Stack):
         looks = self._looks(watch)
         after = []
         for block, here, look in zip(self.blocks, state.blocks, looks, strict=True):
-            states, there = cast(DecoderBlock, block).step(states, here, rotation, look)
+            turn = rotation if self.turns_sources else None
+            states, there = cast(DecoderBlock, block).step(states, here, rotation, turn, look)
             after.append(there)
         (states, looked) = self._written(states, looks)
         # Those who look from one source stand side by side: (B, W, S) -> (B * W, S).
@@ -131,7 +137,8 @@ class TransformerDecoder(_Stack):
 
     def _seen(self, memory: Memory) -> list[KeysValues]:
         """Keys and values of the source for each block."""
-        rotation = self.rotation(0, memory.states.shape[1], memory.states)
+        places = memory.states.shape[1]
+        rotation = self.rotation(0, places, memory.states) if self.turns_sources else None
         mask = memory.mask[:, None, None]
         crosses = [cast(DecoderBlock, block).cross for block in self.blocks]
         return [cross.project(memory.states, mask, rotation) for cross in crosses]
