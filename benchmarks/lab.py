@@ -21,9 +21,10 @@ HOME = Path.home() / ".cache" / "seq2see-bench"
 
 @dataclass(frozen=True)
 class Peer:
-    """What pip installs for a peer, and what has to go again before it starts."""
+    """What pip installs for a peer, constraints it cannot keep, and what has to go before it starts."""
 
     install: tuple[str, ...]
+    unconstrained: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
 
 
@@ -33,9 +34,9 @@ PEERS = {
         ("transformers==5.22.2", "accelerate==1.15.0", "ctranslate2==4.8.4", "sacremoses==0.1.1", "torch")
     ),
     # Imports aiohttp without requiring it.
-    "eole": Peer(("eole==0.6.0", "aiohttp")),
-    # Imports importlib_metadata without requiring it.
-    "joeynmt": Peer(("joeynmt==2.3.0", "importlib_metadata")),
+    "eole": Peer(("eole==0.6.4", "aiohttp")),
+    # Imports importlib_metadata without requiring it; wants a protobuf that only an old tensorboard takes.
+    "joeynmt": Peer(("joeynmt==2.3.0", "importlib_metadata"), unconstrained=("tensorboard",)),
     # Both are required and neither is used. Where they do not match the build of torch, importing
     # torchvision fails, and torchmetrics imports it whenever it is there.
     "yoyodyne": Peer(("yoyodyne==0.5.27",), remove=("torchvision", "torchaudio")),
@@ -93,8 +94,11 @@ class Lab:
         if not stamp.exists() or json.loads(stamp.read_text()) != list(peer.install):
             print(f"installing {', '.join(peer.install)} in {home}", flush=True)
             self.run([sys.executable, "-m", "venv", "--clear", home])
-            pip = home / "bin" / "pip"
-            self.run([pip, "install", "--constraint", ROOT / "constraints.txt", *peer.install])
+            pip, constraints = home / "bin" / "pip", home / "constraints.txt"
+            lines = (ROOT / "constraints.txt").read_text().splitlines()
+            kept = [line for line in lines if line.split("==")[0] not in peer.unconstrained]
+            constraints.write_text("\n".join(kept) + "\n")
+            self.run([pip, "install", "--constraint", constraints, *peer.install])
             if peer.remove:
                 self.run([pip, "uninstall", "--yes", *peer.remove])
             stamp.write_text(json.dumps(peer.install))

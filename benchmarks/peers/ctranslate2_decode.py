@@ -39,6 +39,7 @@ def decode(
         max_batch_size=size,
         beam_size=beam,
         length_penalty=0.0,
+        min_decoding_length=0,
         max_decoding_length=longest,
     )
     return [" ".join(one.hypotheses[0]) for one in found]

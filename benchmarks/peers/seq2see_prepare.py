@@ -19,7 +19,7 @@ from seq2see.text import BEGIN
 
 SHARE = 50
 """One source in so many never ends."""
-COMPARED, TRIED, LENGTHS = 8, 4000, (3, 40)
+COMPARED, TRIED, LENGTHS = 8, 4000, (3, 80)
 
 
 def main() -> None:
@@ -27,7 +27,8 @@ def main() -> None:
     run, test, types, folder = map(Path, sys.argv[1:5])
     longest = int(sys.argv[5])
     model, lines = seq2see.load(run, "cpu"), read_lines(test)
-    write_logits(model, lines[:COMPARED], longest, folder / "logits.safetensors")
+    targets = read_lines(test.with_suffix(".tgt"))
+    write_logits(model, lines[:COMPARED], targets[:COMPARED], folder / "logits.safetensors")
     ends, goes_on = parted(model, lines, longest)
     wanted = len(ends) // (SHARE - 1)
     if len(goes_on) < wanted:
@@ -43,11 +44,10 @@ def main() -> None:
         (folder / f"{name}.src").write_text("".join(f"{line}\n" for line in those))
 
 
-def write_logits(model: Model, lines: list[str], longest: int, path: Path) -> None:
-    """The logits of a model's own outputs."""
-    source = pad(model.codec.encode_sources(lines))
-    outputs = [found[0].ids for found in model.decode(map(Source, lines), beam=1, max_length=longest)]
-    inputs = pad(outputs, before=BEGIN)
+def write_logits(model: Model, sources: list[str], targets: list[str], path: Path) -> None:
+    """The logits of pairs, at every place of the target."""
+    source = pad(model.codec.encode_sources(sources))
+    inputs = pad([ids[:-1] for ids in model.codec.encode_targets(targets)], before=BEGIN)
     with torch.inference_mode():
         logits = model.network(source, inputs)
     write_tensors(path, {"source": source, "inputs": inputs, "logits": logits})
@@ -56,22 +56,20 @@ def write_logits(model: Model, lines: list[str], longest: int, path: Path) -> No
 def parted(model: Model, lines: list[str], longest: int) -> tuple[list[str], list[str]]:
     """Lines whose outputs end, and those whose outputs are cut off."""
     outputs = model.decode(map(Source, lines), beam=1, max_length=longest)
-    cut = [found[0].cut for found in outputs]
-    halves = (
-        [line for line, was in zip(lines, cut, strict=True) if was == wanted] for wanted in (False, True)
-    )
-    ends, goes_on = halves
-    return ends, goes_on
+    parts: tuple[list[str], list[str]] = [], []
+    for line, found in zip(lines, outputs, strict=True):
+        parts[found[0].cut].append(line)
+    return parts
 
 
 def garbage(types: list[str]) -> list[str]:
-    """Random symbols, and one symbol again and again."""
+    """Random symbols: many of them, or a few again and again."""
     draw = random.Random(1)
     lines = []
     for number in range(TRIED):
         length = draw.randint(*LENGTHS)
-        symbols = draw.choices(types, k=length) if number % 2 else [draw.choice(types)] * length
-        lines.append(" ".join(symbols))
+        few = draw.choices(types, k=(1, 2, 3, length)[number % 4])
+        lines.append(" ".join((few * length)[:length]))
     return lines
 
 
