@@ -35,7 +35,7 @@ def measure(plan: dict[str, Any], batched: Mapping[str, Decode], single: Mapping
         started = time.perf_counter()
         outputs = decode(texts, beam)
         seconds = time.perf_counter() - started
-        tokens = sum(len(output.split(" ")) + 1 for output in outputs)
+        tokens = sum(len(output.split()) + 1 for output in outputs)
         found.append(
             {
                 "work": work,

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks.lab import HOME, PEERS, ROOT, Lab, commit, described_machine, write_json
 from benchmarks.speed import decoding, training
@@ -26,18 +27,10 @@ TOOLS = list(dict.fromkeys([*training.TOOLS, *decoding.TOOLS]))
 
 
 def main() -> None:
-    """Measure what is asked for and write the table, as far as it goes, after every part."""
+    """Measure what is asked for; all that is known is on disk after every figure."""
     arguments = _arguments()
     lab = Lab(arguments.lab.absolute(), arguments.threads)
     lab.folder.mkdir(parents=True, exist_ok=True)
-    began = time.perf_counter()
-    with _checkout(arguments.before, lab) as before:
-        results: list[Result] = []
-        for result in _results(arguments, lab, before):
-            results.append(result)
-            print(result, flush=True)
-    rows = rows_of(results)
-    minutes = (time.perf_counter() - began) / 60
     about = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
@@ -45,13 +38,24 @@ def main() -> None:
         "machine": described_machine(),
         "peers": {name: peer.install for name, peer in PEERS.items()},
         "settings": {name: str(value) for name, value in vars(arguments).items()},
-        "minutes": round(minutes, 1),
     }
-    write_json(arguments.out / "speed.json", about | as_known(rows, results))
-    machine = ", ".join(f"{name} {value}" for name, value in described_machine().items())
-    head = f"{about['date']}, commit {about['commit']}; {machine}; {minutes:.0f} minutes in all"
-    (arguments.out / "speed.md").write_text(f"{head}\n\n{table(rows)}\n")
-    print(f"\n{head}\n\n{table(rows)}")
+    results: list[Result] = []
+    began = time.perf_counter()
+    with _checkout(arguments.before, lab) as before:
+        for result in _results(arguments, lab, before):
+            print(result, flush=True)
+            results.append(result)
+            about["minutes"] = round((time.perf_counter() - began) / 60, 1)
+            _write(arguments.out, about, results)
+    print(f"\n{(arguments.out / 'speed.md').read_text()}")
+
+
+def _write(out: Path, about: dict[str, Any], results: list[Result]) -> None:
+    rows = rows_of(results)
+    write_json(out / "speed.json", about | as_known(rows, results))
+    machine = ", ".join(f"{name} {value}" for name, value in about["machine"].items())
+    head = f"{about['date']}, commit {about['commit']}, {about['minutes']} minutes in all; {machine}"
+    (out / "speed.md").write_text(f"{head}\n\n{table(rows)}\n")
 
 
 def _results(arguments: argparse.Namespace, lab: Lab, before: Path | None) -> Iterator[Result]:

@@ -133,6 +133,7 @@ def _one(lab: Lab, text: Text, length: Length, peak: float, result: Result, run:
     return result.measured(
         found.tokens_per_second,
         "tokens/s",
+        tokens_per_second=found.tokens_per_second,
         padding=found.padding,
         utilisation=found.tokens_per_second * text.flops_per_token / peak,
         megabytes=found.cost.megabytes,
