@@ -8,6 +8,7 @@ named in the table, and the others go on.
 
 import argparse
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -106,13 +107,13 @@ def _checkout(name: str | None, lab: Lab) -> Iterator[Path | None]:
     if name is None:
         yield None
         return
-    folder, git = lab.folder / "before", ["git", "-C", str(ROOT), "worktree"]
-    subprocess.run([*git, "remove", "--force", str(folder)], capture_output=True)
-    subprocess.run([*git, "add", "--detach", str(folder), name], check=True, capture_output=True)
-    try:
-        yield folder / "src"
-    finally:
-        subprocess.run([*git, "remove", "--force", str(folder)], check=True)
+    git = ["git", "-C", str(ROOT), "worktree"]
+    with tempfile.TemporaryDirectory(dir=lab.folder) as folder:
+        subprocess.run([*git, "add", "--detach", f"{folder}/before", name], check=True, capture_output=True)
+        try:
+            yield Path(folder) / "before" / "src"
+        finally:
+            subprocess.run([*git, "remove", "--force", f"{folder}/before"], check=True)
 
 
 if __name__ == "__main__":
