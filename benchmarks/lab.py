@@ -49,9 +49,10 @@ class CommandError(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """What a command said, how long it took and how much memory it had at the most."""
+    """What a command wrote, how long it took and how much memory it had at the most."""
 
-    said: str
+    output: str
+    messages: str
     seconds: float
     megabytes: float
 
@@ -67,20 +68,20 @@ class Lab:
         """Run a command in a process of its own."""
         environment = os.environ | {"OMP_NUM_THREADS": str(self.threads)} | variables
         started = time.perf_counter()
-        with (
-            tempfile.TemporaryFile("w+", errors="replace") as said,
-            subprocess.Popen(
-                command, stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
-            ) as process,
-        ):
-            _, status, usage = os.wait4(process.pid, 0)
+        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as messages:
+            with subprocess.Popen(
+                command, stdout=output, stderr=messages, stdin=subprocess.DEVNULL, env=environment
+            ) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
             seconds = time.perf_counter() - started
-            process.returncode = os.waitstatus_to_exitcode(status)
-            said.seek(0)
-            text = said.read()
+            for file in (output, messages):
+                file.seek(0)
+            cost = Cost(output.read(), messages.read(), seconds, usage.ru_maxrss / 1024)
         if process.returncode:
-            raise CommandError(f"{' '.join(map(str, command))} failed:\n{text[-4000:]}")
-        return Cost(text, seconds, usage.ru_maxrss / 1024)
+            said = f"{cost.output[-4000:]}\n{cost.messages[-4000:]}"
+            raise CommandError(f"{' '.join(map(str, command))} failed:\n{said}")
+        return cost
 
     def seq2see(self, *words: str | Path, source: Path = SOURCE) -> Cost:
         """Run `seq2see` as it is in a checkout."""

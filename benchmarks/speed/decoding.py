@@ -57,7 +57,7 @@ def carry_over(lab: Lab, text: Text, minutes: float) -> Carried:
     if not carried.ctranslate2.exists():
         script: list[str | Path] = [sys.executable, peer_script("seq2see_prepare.py"), carried.run]
         files = [text.file("test.src"), text.file("types.txt"), folder]
-        print(lab.run([*script, *files, str(LONGEST)], PYTHONPATH=str(SOURCE)).said, end="", flush=True)
+        print(lab.run([*script, *files, str(LONGEST)], PYTHONPATH=str(SOURCE)).output, end="", flush=True)
         python, made = lab.environment("transformers") / "python", folder / "made"
         convert = [
             python,
@@ -65,7 +65,7 @@ def carry_over(lab: Lab, text: Text, minutes: float) -> Carried:
             carried.run,
             folder / "logits.safetensors",
         ]
-        print(lab.run([*convert, made]).said, end="", flush=True)
+        print(lab.run([*convert, made]).output, end="", flush=True)
         made.rename(carried.ctranslate2)
     return carried
 

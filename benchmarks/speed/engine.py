@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import sacrebleu
+
 from benchmarks.lab import CommandError, Lab
 from benchmarks.speed.decoding import Carried, Size, run_tool
 from benchmarks.speed.results import Result
@@ -12,11 +14,17 @@ from benchmarks.speed.tasks import LONGEST, read_lines, write_lines
 __all__ = ["engine"]
 
 BEAMS = {1: "greedy", 5: "beam 5"}
-TYPES: dict[str, tuple[str, ...]] = {"fp32": (), "int8": ("--int8",)}
+TYPES = {"fp32": ["--engine", "ctranslate2"], "int8": ["--engine", "ctranslate2", "--int8"]}
+OWN = {"own loop": ["--engine", "torch"]}
 
 
 def engine(lab: Lab, models: list[Carried], repeats: int, size: Size, lines: int) -> Iterator[Result]:
     """Command and library in turn, on the test lines repeated to so many."""
+    for carried in models:
+        try:
+            yield from _quality(lab, carried)
+        except CommandError as failure:
+            yield Result(carried.text.task.name, "engine", "seq2see decode", 0).failed(failure)
     for repeat in range(repeats):
         for carried in models:
             test = read_lines(carried.text.file("test.src"))
@@ -38,7 +46,7 @@ def _command(
     """Throughput without and with the start, which is the time that one line takes."""
     for beam, name in BEAMS.items():
         work = f"engine {kind}, {name}, {lines:,} lines"
-        options = ["--engine", "ctranslate2", *TYPES[kind], "--beam", str(beam), "--max-length", str(LONGEST)]
+        options = [*TYPES[kind], "--beam", str(beam), "--max-length", str(LONGEST)]
         # The first call may export the model into the run.
         lab.seq2see("decode", carried.run, one, *options)
         start = lab.seq2see("decode", carried.run, one, *options).seconds
@@ -66,3 +74,26 @@ def _library(
                 megabytes=cost.megabytes,
                 note=one["setting"],
             )
+
+
+def _quality(lab: Lab, carried: Carried) -> Iterator[Result]:
+    """Greedy outputs beside those of our own loop, and the BLEU of a beam where there are sentences."""
+    test, task = carried.text.file("test.src"), carried.text.task.name
+
+    def outputs(options: list[str], beam: int) -> list[str]:
+        limits = ["--beam", str(beam), "--max-length", str(LONGEST)]
+        written = lab.seq2see("decode", carried.run, test, *options, *limits).output
+        return written.removesuffix("\n").split("\n")
+
+    own = outputs(OWN["own loop"], 1)
+    for kind, options in TYPES.items():
+        same = sum(one == other for one, other in zip(own, outputs(options, 1), strict=True))
+        result = Result(task, "greedy outputs equal to our own loop's", f"seq2see decode {kind}", 0)
+        yield result.measured(100 * same / len(own), "%")
+    if not (reference := carried.text.file("test.de")).exists():
+        return
+    for kind, options in (OWN | TYPES).items():
+        words = [output.replace(" ", "").replace("</w>", " ").strip() for output in outputs(options, 5)]
+        # Both sides are cut into words already.
+        bleu = sacrebleu.corpus_bleu(words, [read_lines(reference)], tokenize="none", force=True)
+        yield Result(task, "beam 5, test2016", f"seq2see decode {kind}", 0).measured(bleu.score, "BLEU")

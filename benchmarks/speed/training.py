@@ -87,7 +87,7 @@ def train_eole(lab: Lab, text: Text, length: Length, folder: Path) -> Trained:
     """Eole by its own command, which tells source and target tokens in a second."""
     config = _written(recipes.eole(text, length.steps, length.window, folder), folder)
     cost = lab.run([lab.environment("eole") / "eole", "train", "-config", config])
-    return _told(r"tok/s:\s*\d+/\s*(\d+)", cost, length)
+    return _told(r"/\s*(\d+) tok/s;", cost, length)
 
 
 def train_joeynmt(lab: Lab, text: Text, length: Length, folder: Path) -> Trained:
@@ -116,7 +116,7 @@ def train(
         chosen["seq2see before"] = partial(train_seq2see, source=before)
     for repeat in range(repeats):
         for text in texts:
-            peak = float(lab.run([sys.executable, peer_script("gemm.py")]).said)
+            peak = float(lab.run([sys.executable, peer_script("gemm.py")]).output)
             yield Result(text.task.name, "GEMM peak", MACHINE, repeat, "FLOP/s", peak)
             for name, run in chosen.items():
                 # Yoyodyne is made for characters.
@@ -166,7 +166,8 @@ def _padding(counts: list[dict[str, int]]) -> float | None:
 
 def _told(pattern: str, cost: Cost, length: Length) -> Trained:
     """The result of a run that told a speed after every window of as many updates."""
-    speeds = [float(speed) for speed in re.findall(pattern, cost.said)][length.warmup // length.window :]
+    told = cost.output + cost.messages
+    speeds = [float(speed) for speed in re.findall(pattern, told)][length.warmup // length.window :]
     if not speeds:
-        raise CommandError(f"no speed was told:\n{cost.said[-2000:]}")
+        raise CommandError(f"{told[-2000:]}\nno speed was told")
     return Trained(harmonic_mean(speeds), None, cost)
