@@ -3,7 +3,15 @@
 Task A is English to German (Multi30k) in sub-words, task B pronunciation (CMUdict). The corpora are not
 part of the project: name the folder that holds `multi30k/` and `cmudict/`. Text, environments and trained
 models are made on the first run and kept in the lab folder. A tool that cannot be installed or started is
-named in the table, and the others go on.
+named in the table, and the others go on. Every tool takes its turn in each repeat, in a new process.
+
+- train: target tokens in a second with data loading, after a warm-up; the end symbol counts, padding does
+  not. MFU is the share of the peak of a large matrix product that the model's own products reach.
+- decode: one model for each task, trained by seq2see, its weights carried over to the peers, whose logits
+  are checked. Beams are ranked by plain probability in all tools. Of several batch sizes, the one with the
+  best median counts. Where one sentence in fifty never ends, the others are the same as in the row above.
+- engine: the whole command with `--engine ctranslate2`, against CTranslate2 itself.
+- start: the time until seq2see does something.
 """
 
 import argparse
@@ -87,17 +95,21 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--lab", type=Path, default=HOME)
     parser.add_argument("--out", type=Path, default=Path("runs/speed"))
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=[*TASKS])
-    parser.add_argument("--what", nargs="+", choices=WHAT, default=["train", "decode", "start"])
+    parser.add_argument("--what", nargs="+", choices=WHAT, default=[*WHAT])
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=TOOLS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--steps", type=int, default=50, help="updates in a training run")
-    parser.add_argument("--train-minutes", type=float, default=6, help="of the models that are decoded with")
+    parser.add_argument(
+        "--train-minutes", type=float, help="of the models that are decoded with; 6, or 1 with --quick"
+    )
     parser.add_argument("--before", metavar="COMMIT", help="an earlier seq2see to stand beside this one")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="short, once: does everything work?")
     arguments = parser.parse_args()
     if arguments.quick:
-        arguments.repeats, arguments.train_minutes = 1, min(1.0, arguments.train_minutes)
+        arguments.repeats = 1
+    if arguments.train_minutes is None:
+        arguments.train_minutes = 1 if arguments.quick else 6
     return arguments
 
 
