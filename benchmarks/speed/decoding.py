@@ -94,6 +94,7 @@ def decode(
     chosen = {name: SOURCE for name in tools if name in TOOLS}
     if before is not None:
         chosen["seq2see before"] = before
+    yield from map(_ending, models)
     for repeat in range(repeats):
         for carried in models:
             outputs: dict[str, list[str]] = {}
@@ -106,6 +107,13 @@ def decode(
                     continue
                 yield from _figures(found, cost, blank)
             yield from _agreement(outputs, carried.text.task.name, repeat)
+
+
+def _ending(carried: Carried) -> Result:
+    """How many test outputs end by themselves: those that do not slow some tools more than others."""
+    all_lines, ending = read_lines(carried.text.file("test.src")), carried.folder / "ending.src"
+    share = len(read_lines(ending)) / len(all_lines) if ending.exists() else 1.0
+    return Result(carried.text.task.name, "greedy outputs that end", "seq2see", 0).measured(100 * share, "%")
 
 
 def run_tool(
