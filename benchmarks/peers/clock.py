@@ -68,7 +68,7 @@ def measure(plan: dict[str, Any], batched: Mapping[str, Decode], single: Mapping
     if not plan["bulk"]:
         for work, path in plan["never_ending"].items():
             setting = best("greedy")
-            timed(work, setting, batched[setting], read_lines(path), 1)
+            timed(work, setting, batched[setting], read_lines(path)[: plan["lines"]], 1)
     latencies = {setting: _latency(decode, lines[: plan["single"]]) for setting, decode in single.items()}
     Path(plan["outputs"]).write_text("".join(f"{output}\n" for output in outputs))
     Path(plan["out"]).write_text(json.dumps({"found": found, "latency": latencies}))
