@@ -150,7 +150,9 @@ def _command(lab: Lab, tool: str) -> list[str | Path]:
 
 def _figures(found: dict[str, Any], cost: Cost, blank: Result) -> Iterator[Result]:
     for one in found["found"]:
-        yield replace(blank, work=one["work"], option=one["setting"]).measured(
+        # Never-ending sources are tried with one setting only, that which was best just before.
+        setting = {"note" if one["work"] in NEVER_ENDING else "option": one["setting"]}
+        yield replace(blank, work=one["work"], **setting).measured(
             one["sentences"] / one["seconds"],
             "sentences/s",
             tokens_per_second=one["tokens"] / one["seconds"],
