@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,8 @@ class Cost:
     output: str
     messages: str
     seconds: float
-    megabytes: float
+    megabytes: float | None
+    """Unknown where it is no more than this process has: a child's count begins with its parent's."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,9 @@ class Lab:
             seconds = time.perf_counter() - started
             for file in (output, messages):
                 file.seek(0)
-            cost = Cost(output.read(), messages.read(), seconds, usage.ru_maxrss / 1024)
+            own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            megabytes = usage.ru_maxrss / 1024 if usage.ru_maxrss > own else None
+            cost = Cost(output.read(), messages.read(), seconds, megabytes)
         if process.returncode:
             said = f"{cost.output[-4000:]}\n{cost.messages[-4000:]}"
             raise CommandError(f"{' '.join(map(str, command))} failed:\n{said}")

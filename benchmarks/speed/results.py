@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
-__all__ = ["CTRANSLATE2", "HUGGING_FACE", "MACHINE", "Result", "as_known", "rows_of", "table"]
+__all__ = ["CTRANSLATE2", "HUGGING_FACE", "Result", "as_known", "rows_of", "table"]
 
-HUGGING_FACE, CTRANSLATE2, MACHINE = "Hugging Face", "CTranslate2 fp32", "this machine"
+HUGGING_FACE, CTRANSLATE2 = "Hugging Face", "CTranslate2 fp32"
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _less_is_better(unit: str) -> bool:
 
 def _beside(row: Row, others: list[Row]) -> Row:
     """The row with the ratios of its value to those of the peers."""
-    if row.value is None or row.tool == MACHINE:
+    if row.value is None or row.unit in ("FLOP/s", "%", "BLEU"):
         return row
     values = {other.tool: other.value for other in others if other.value}
     peers = [other for other in others if other.value and not other.tool.startswith("seq2see")]
