@@ -1,6 +1,8 @@
 # Everything is set up on first use: Python 3.11, pip and make are enough.
 PYTHON ?= python3
 BIN := .venv/bin
+# The corpora of the benchmarks, which are not part of the project.
+DATA ?= ../shared/data
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: demo test check bench clean
@@ -18,8 +20,9 @@ check: .venv/dev
 	$(BIN)/lint-imports
 
 bench: .venv/dev
-	$(BIN)/python benchmarks/memory.py
-	$(BIN)/python benchmarks/resume.py
+	$(BIN)/python -m benchmarks.speed --data $(DATA)
+	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.resume
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build src/*.egg-info

@@ -17,31 +17,26 @@ the same recurrence as yoyodyne's, step by step, and the row to compare. Without
 the LSTM runs over all of the target at once and attention comes after it: a smaller model of another design.
 
 The corpus is not part of the project: name the folder that holds `cmudict/`. The environment of yoyodyne is
-made on the first run.
+made on the first run. Run it as `python -m benchmarks.recurrent`.
 """
 
 import argparse
 import gzip
 import json
-import os
-import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.lab import HOME, PEERS, CommandError, Lab, commit, described_machine, peer_script, write_json
 from seq2see.models.weights import read_tensors
 from seq2see.training.log import read_log
 
-ROOT = Path(__file__).parents[1]
-YOYODYNE = "yoyodyne==0.5.27"
 PEER = "yoyodyne"
 
 YOYODYNE_CONFIG = """
@@ -116,24 +111,16 @@ class Bench:
 
     train: Path
     dev: Path
-    lab: Path
+    lab: Lab
     steps: int
     warmup: int
-    threads: int
-
-    def run(self, command: list[str | Path], **variables: str) -> None:
-        """Run a command on so many threads; if it fails, show the end of what it said."""
-        environment = os.environ | {"OMP_NUM_THREADS": str(self.threads)} | variables
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        if done.returncode:
-            sys.exit(f"{command[0]} failed:\n{(done.stdout + done.stderr)[-4000:]}")
 
 
 def main() -> None:
     """Let the tools take turns, and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds cmudict/")
-    parser.add_argument("--lab", type=Path, default=Path.home() / ".cache" / "seq2see-bench")
+    parser.add_argument("--lab", type=Path, default=HOME)
     parser.add_argument("--out", type=Path, default=Path("runs/recurrent.json"))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--steps", type=int, default=40, help="updates in a run, the warm-up counted")
@@ -142,10 +129,12 @@ def main() -> None:
     arguments = parser.parse_args()
     if not 1 <= arguments.warmup <= arguments.steps - 2:
         parser.error(f"a --warmup of {arguments.warmup} in --steps {arguments.steps}: try 5 in 40")
-    lab: Path = arguments.lab.absolute()
-    train, dev = (unpacked(arguments.data / "cmudict" / f"{part}.tsv.gz", lab) for part in ("train", "dev"))
-    bench = Bench(train, dev, lab, arguments.steps, arguments.warmup, arguments.threads)
-    install(bench)
+    lab = Lab(arguments.lab.absolute(), arguments.threads)
+    lab.folder.mkdir(parents=True, exist_ok=True)
+    train, dev = (
+        unpacked(arguments.data / "cmudict" / f"{part}.tsv.gz", lab.folder) for part in ("train", "dev")
+    )
+    bench = Bench(train, dev, lab, arguments.steps, arguments.warmup)
     tools: dict[str, Callable[[Bench, Path], Measured]] = {
         PEER: run_yoyodyne,
         "seq2see, input feeding": partial(run_seq2see, feeding=True),
@@ -154,37 +143,23 @@ def main() -> None:
     runs: dict[str, list[Measured]] = {name: [] for name in tools}
     for number in range(1, arguments.repeats + 1):
         for name, run in tools.items():
-            with tempfile.TemporaryDirectory(dir=lab) as folder:
-                one = run(bench, Path(folder))
+            with tempfile.TemporaryDirectory(dir=lab.folder) as folder:
+                try:
+                    one = run(bench, Path(folder))
+                except CommandError as failure:
+                    sys.exit(str(failure))
             runs[name].append(one)
             loss = f"loss {one.first_loss:.2f} -> {one.last_loss:.2f}"
             print(f"run {number}, {name}: {one.tokens_per_second:,.0f} tokens/s, {loss}", flush=True)
     report(runs, bench, arguments.out)
 
 
-def unpacked(path: Path, lab: Path) -> Path:
+def unpacked(path: Path, folder: Path) -> Path:
     """The pairs as a plain file, which both tools read."""
-    plain = lab / f"cmudict-{path.name.removesuffix('.gz')}"
-    lab.mkdir(parents=True, exist_ok=True)
+    plain = folder / f"cmudict-{path.name.removesuffix('.gz')}"
     with gzip.open(path) as packed, plain.open("wb") as file:
         shutil.copyfileobj(packed, file)
     return plain
-
-
-def install(bench: Bench) -> None:
-    """Make the environment of yoyodyne, unless it is there."""
-    home = bench.lab / "yoyodyne"
-    ready = home / f"{YOYODYNE}.ready"
-    if ready.exists():
-        return
-    print(f"installing {YOYODYNE} in {home}", flush=True)
-    bench.run([sys.executable, "-m", "venv", "--clear", home])
-    pip = home / "bin" / "pip"
-    bench.run([pip, "install", "--constraint", ROOT / "constraints.txt", YOYODYNE])
-    # Both are required and neither is used. Where they do not match the build of torch, importing
-    # torchvision fails, and torchmetrics imports it whenever it is there.
-    bench.run([pip, "uninstall", "--yes", "torchvision", "torchaudio"])
-    ready.touch()
 
 
 def run_yoyodyne(bench: Bench, folder: Path) -> Measured:
@@ -193,10 +168,10 @@ def run_yoyodyne(bench: Bench, folder: Path) -> Measured:
     config.write_text(
         YOYODYNE_CONFIG.format(steps=bench.steps, folder=folder, train=bench.train, dev=bench.dev)
     )
-    command = bench.lab / "yoyodyne" / "bin" / "yoyodyne"
-    bench.run([command, "fit", "--config", config], PYTHONPATH=str(ROOT / "benchmarks" / "peers"))
+    command = bench.lab.environment(PEER) / "yoyodyne"
+    bench.lab.run([command, "fit", "--config", config], PYTHONPATH=str(peer_script(".")))
     found = json.loads((folder / "speed.json").read_text())
-    updates = found["updates"]
+    updates = found["all"]
     return measured(updates, [update["seconds"] for update in updates], bench.warmup, found["parameters"])
 
 
@@ -204,11 +179,8 @@ def run_seq2see(bench: Bench, folder: Path, feeding: bool) -> Measured:
     """Train by the command `seq2see train`, and read the record of the run."""
     recipe, out = folder / "recipe.yaml", folder / "run"
     recipe.write_text(RECIPE.format(steps=bench.steps, beyond=bench.steps + 1, fed=str(feeding).lower()))
-    bench.run(
-        [
-            *(sys.executable, "-m", "seq2see", "train", bench.train, "--dev", bench.dev),
-            *("--recipe", recipe, "--out", out, "--seed", "1"),
-        ]
+    bench.lab.seq2see(
+        *("train", bench.train, "--dev", bench.dev, "--recipe", recipe, "--out", out, "--seed", "1")
     )
     steps = [record for record in read_log(out / "metrics.jsonl") if "loss" in record]
     size = sum(tensor.numel() for tensor in read_tensors(out / "model.safetensors")[0].values())
@@ -232,29 +204,17 @@ def report(runs: dict[str, list[Measured]], bench: Bench, out: Path) -> None:
         each = ", ".join(f"{speed:,.0f}" for speed in speeds[name])
         print(f"| {name} | {those[0].parameters:,} | {each} | {medians[name]:,.0f} | {ratios[name]:.2f} |")
     known = {
-        "machine": {"processor": processor(), "cores": os.cpu_count(), "torch": version("torch")},
+        "machine": described_machine(),
         "commit": commit(),
-        "peer": YOYODYNE,
-        **{name: getattr(bench, name) for name in ("steps", "warmup", "threads")},
+        "peer": PEERS[PEER].install,
+        "steps": bench.steps,
+        "warmup": bench.warmup,
+        "threads": bench.lab.threads,
         "runs": {name: [asdict(run) for run in those] for name, those in runs.items()},
         "medians": medians,
         "ratios": ratios,
     }
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(known, indent=2) + "\n")
-
-
-def processor() -> str:
-    """The model of the processor."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
-
-
-def commit() -> str:
-    """The commit that is measured, marked if files were changed since."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.check_output(command, text=True).strip()
+    write_json(out, known)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Scripts whose figures stand in the documents; each is run from the root of the project."""

@@ -1,0 +1,38 @@
+"""Decoding with seq2see's own loop, from texts to texts: PLAN.json."""
+
+from functools import partial
+
+from clock import measure, read_plan
+
+import seq2see
+from seq2see.run import Model, Source
+
+BATCH_TOKENS = (None, 2048, 4096, 16384)
+"""The recipe's own, and some others."""
+
+
+def main() -> None:
+    """Time several sizes of a batch."""
+    plan = read_plan()
+    model = seq2see.load(plan["model"], "cpu")
+    batched = {
+        f"batch_tokens {tokens or 'default'}": partial(decode, model, plan["longest"], tokens)
+        for tokens in BATCH_TOKENS
+    }
+    measure(plan, batched, {"one by one": partial(decode_singly, model, plan["longest"])})
+
+
+def decode(model: Model, longest: int, tokens: int | None, texts: list[str], beam: int) -> list[str]:
+    """All texts at once."""
+    sources = map(Source, texts)
+    outputs = model.decode(sources, beam=beam, length_penalty=0.0, max_length=longest, batch_tokens=tokens)
+    return [found[0].text for found in outputs]
+
+
+def decode_singly(model: Model, longest: int, texts: list[str], beam: int) -> list[str]:
+    """One call for each text."""
+    return [decode(model, longest, None, [text], beam)[0] for text in texts]
+
+
+if __name__ == "__main__":
+    main()
