@@ -2,11 +2,12 @@
 
 import json
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings, search
 from seq2see.decoding import score as score_batch
 from seq2see.decoding.record import record
+from seq2see.decoding.search import Hypothesis
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
 from seq2see.models import Memory, Seq2Seq
@@ -24,9 +26,23 @@ from seq2see.recipe import Recipe, read_recipe
 from seq2see.settings import build
 from seq2see.text import BEGIN, END, SPECIAL, Codec
 
-__all__ = ["Attention", "Model", "Output", "Source", "device_of", "load", "network_of"]
+__all__ = ["Attention", "Engine", "Model", "Output", "Source", "device_of", "load", "network_of"]
 
 _WINDOW = 4096
+_AHEAD = 2
+"""Windows that an engine may have in hand beyond that which is waited for."""
+
+
+class Engine(Protocol):
+    """Searches in place of our own loop, where it can; several windows at a time."""
+
+    def takes(self, settings: DecodingSettings, forced: Sequence[int]) -> bool:
+        """Whether it can decode this way."""
+
+    def start(
+        self, sources: Sequence[Sequence[int]], limits: Sequence[int], settings: DecodingSettings
+    ) -> Callable[[], list[list[Hypothesis] | None]]:
+        """Begin; what comes back waits for the hypotheses, None where our own loop has to find them."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,7 @@ class Model:
         self.codec = codec
         self.network = network.eval()
         self.about = about
+        self.engine: Engine | None = None
 
     @property
     def device(self) -> torch.device:
@@ -118,12 +135,21 @@ class Model:
         """
         settings = self.decoding(**options)
         forced = self._prefix(prefix) if prefix else []
+        engine = self.engine if self.engine is not None and self.engine.takes(settings, forced) else None
         stream = iter(sources)
         size, done = 16, 0
+        started: deque[Callable[[], list[list[Output]]]] = deque()
         while taken := _take(stream, size, ready):
-            yield from self._window(taken, settings, forced, done)
+            if engine is None:
+                yield from self._window(taken, settings, forced, done)
+            else:
+                started.append(self._start(engine, taken, settings, done))
             done += len(taken)
             size = min(_WINDOW, size * 4)
+            while len(started) > _AHEAD or (started and not ready()):
+                yield from started.popleft()()
+        while started:
+            yield from started.popleft()()
 
     def _prefix(self, text: str) -> list[int]:
         if unknown := self.codec.target.unknown([text]):
@@ -195,13 +221,33 @@ class Model:
                 self.network, memory, limits, settings, [forced] * len(rows), [first + row for row in rows]
             )
             for row, hypotheses in zip(rows, found, strict=True):
-                outputs[row] = [
-                    Output(
-                        self.codec.target.decode(one.ids), one.ids, one.log_probability, one.score, one.cut
-                    )
-                    for one in hypotheses
-                ]
+                outputs[row] = self._outputs(hypotheses)
         return outputs
+
+    def _start(
+        self, engine: Engine, sources: Sequence[Source], settings: DecodingSettings, first: int
+    ) -> Callable[[], list[list[Output]]]:
+        """Give a window to an engine; what comes back waits for its outputs."""
+        ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
+        self._refuse_too_long("encoder", ids)
+        full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
+        limits = [self._limit(len(ids[row]), settings, 0) for row in full]
+        wait = engine.start([ids[row] for row in full], limits, settings)
+
+        def finish() -> list[list[Output]]:
+            found = dict(zip(full, wait(), strict=True))
+            # What the engine leaves open, and the empty lines, are for our own loop.
+            rest = [row for row in range(len(sources)) if found.get(row) is None]
+            own = self._window([sources[row] for row in rest], settings, [], first)
+            outputs = {row: self._outputs(one) for row, one in found.items() if one is not None}
+            outputs |= zip(rest, own, strict=True)
+            return [outputs[row] for row in range(len(sources))]
+
+        return finish
+
+    def _outputs(self, hypotheses: Iterable[Hypothesis]) -> list[Output]:
+        tell = self.codec.target.decode
+        return [Output(tell(one.ids), one.ids, one.log_probability, one.score, one.cut) for one in hypotheses]
 
     @torch.inference_mode()
     def _encode(self, source: Tensor) -> Memory:
