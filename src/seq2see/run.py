@@ -4,6 +4,7 @@ import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -238,7 +239,8 @@ class Model:
             found = dict(zip(full, wait(), strict=True))
             # What the engine leaves open, and the empty lines, are for our own loop.
             rest = [row for row in range(len(sources)) if found.get(row) is None]
-            own = self._window([sources[row] for row in rest], settings, [], first)
+            with _one_thread():
+                own = self._window([sources[row] for row in rest], settings, [], first)
             outputs = {row: self._outputs(one) for row, one in found.items() if one is not None}
             outputs |= zip(rest, own, strict=True)
             return [outputs[row] for row in range(len(sources))]
@@ -326,6 +328,17 @@ def device_of(name: str) -> torch.device:
             f"device {name!r} is not to be had on this machine; try 'auto' or 'cpu'"
         ) from None
     return device
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Leave the other cores to an engine that is at work on the next windows."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> list[Source]:

@@ -32,7 +32,9 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
 Engine = Annotated[
     str, typer.Option(help="auto, torch, ctranslate2; auto takes ctranslate2 where it is there and fits.")
 ]
-Int8 = Annotated[bool, typer.Option("--int8", help="Compute in 8 bits, with ctranslate2: faster, less exact.")]
+Int8 = Annotated[
+    bool, typer.Option("--int8", help="Compute in 8 bits, with ctranslate2: faster, less exact.")
+]
 SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
 ]

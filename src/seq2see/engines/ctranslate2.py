@@ -6,6 +6,7 @@ goes back to our loop: an output that reached its length limit, or holds a symbo
 
 import importlib.util
 import math
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ __all__ = ["CTranslate2", "installed", "misfit", "refusal"]
 _TOGETHER = 64
 """Rows of a batch; wider beams take fewer."""
 _NEVER = frozenset((PAD, BEGIN, UNKNOWN))
-_PATIENCE = 2.0
 
 
 def installed() -> bool:
@@ -54,7 +54,8 @@ class CTranslate2:
         self._workers = torch.get_num_threads()
         self._places = {side: table_places(model, side) for side in SIDES}
         self._source = source_names(model.codec)
-        self._target = {name: place for place, name in enumerate(target_names(model.codec))}
+        self._target_names = target_names(model.codec)
+        self._target = {name: place for place, name in enumerate(self._target_names)}
         self._translator = self._load(model, folder / "engines" / "ctranslate2")
 
     def __str__(self) -> str:
@@ -82,8 +83,18 @@ class CTranslate2:
 
         def finish() -> list[list[Hypothesis] | None]:
             found: list[list[Hypothesis] | None] = [None] * len(sources)
-            for row, result in waiting:
-                found[row] = self._hypotheses(result.result(), limits[row], settings)
+            cut: dict[int, tuple[int, ...]] = {}
+            for row, future in waiting:
+                result = future.result()
+                found[row] = self._hypotheses(result, limits[row], settings)
+                if found[row] is None and settings.beam == 1:
+                    cut[row] = tuple(map(self._target.__getitem__, result.hypotheses[0][: limits[row] - 1]))
+            for row in [row for row, ids in cut.items() if not _NEVER.isdisjoint(ids)]:
+                del cut[row]
+            totals = self._score([sources[row] for row in cut], list(cut.values()))
+            for (row, ids), total in zip(cut.items(), totals, strict=True):
+                score = total / limits[row] ** settings.length_penalty
+                found[row] = [Hypothesis(ids, total, score, cut=True)]
             return found
 
         return finish
@@ -102,7 +113,7 @@ class CTranslate2:
             beam_size=settings.beam,
             num_hypotheses=settings.nbest,
             length_penalty=_penalty(settings),
-            patience=_PATIENCE,
+            patience=_patience(settings),
             return_scores=self._scores or settings.beam > 1,
             return_end_token=True,
             max_input_length=0,
@@ -126,6 +137,18 @@ class CTranslate2:
             )
         return found
 
+    def _score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[float]:
+        """Log-probabilities of whole outputs, the end symbol counted."""
+        if not self._scores or not targets:
+            return [math.nan] * len(targets)
+        scored = self._translator.score_batch(
+            [[*map(self._source.__getitem__, ids)] for ids in sources],
+            [[*map(self._target_names.__getitem__, ids)] for ids in targets],
+            max_batch_size=_TOGETHER,
+            max_input_length=0,
+        )
+        return [sum(one.log_probs) for one in scored]
+
     def _load(self, model: Model, place: Path) -> Any:
         import ctranslate2
 
@@ -142,9 +165,28 @@ class CTranslate2:
             write_model(model.network, model.codec, self._places, folder)
 
         with exported(model, place, write) as folder:
+            try:
+                return load(folder)
+            except RuntimeError:  # damaged since it was written
+                shutil.rmtree(folder)
+        with exported(model, place, write) as folder:
             return load(folder)
 
 
 def _penalty(settings: DecodingSettings) -> float:
-    """The penalty of lengths; a greedy search ranks nothing."""
-    return settings.length_penalty if settings.beam > 1 else 0.0
+    """The penalty of lengths that gives what our own loop would; a greedy search ranks nothing.
+
+    Without any penalty the search ends with the best output, and the others of an n-best list would be
+    what it had by then: one too small to change a rank lets it go on.
+    """
+    if settings.beam == 1:
+        return 0.0
+    return settings.length_penalty or (1e-6 if settings.nbest > 1 else 0.0)
+
+
+def _patience(settings: DecodingSettings) -> float:
+    """The search ends with so many times the beam of finished outputs; with few, better ones are missed.
+
+    A penalty lets long outputs win, which are the last to finish.
+    """
+    return 4.0 if settings.length_penalty else 2.0

@@ -35,9 +35,10 @@ def misfit(recipe: Recipe) -> str | None:
 
 
 def table_places(model: Model, side: Side) -> int:
-    """How many places are written out: all that have a name, or far more than training showed."""
+    """How many places are written out: far more than training showed, if there are as many."""
     longest = model.about["longest_source" if side == "encoder" else "longest_target"]
-    return model.recipe.model.places(side) or max(1024, 2 * longest + 64)
+    far = max(1024, 2 * longest + 64)
+    return min(model.recipe.model.places(side) or far, far)
 
 
 @torch.no_grad()
@@ -46,8 +47,8 @@ def write_model(network: Seq2Seq, codec: Codec, places: dict[Side, int], folder:
     from ctranslate2 import specs
 
     settings = network.settings
-    encoder = specs.TransformerEncoderSpec(**_outline(settings.encoder, "encoder"))
-    decoder = specs.TransformerDecoderSpec(**_outline(settings.decoder, "decoder"))
+    encoder = specs.TransformerEncoderSpec(**_outline(settings.encoder))
+    decoder = specs.TransformerDecoderSpec(**_outline(settings.decoder))
     _stack(encoder, network.encoder, encoder.embeddings[0], places["encoder"])
     _stack(decoder, network.decoder, decoder.embeddings, places["decoder"], network.target_size)
     for layer, block in zip(encoder.layer, network.encoder.blocks, strict=True):
@@ -72,13 +73,12 @@ def write_model(network: Seq2Seq, codec: Codec, places: dict[Side, int], folder:
     spec.save(str(folder))
 
 
-def _outline(part: TransformerSettings, side: Side) -> dict[str, Any]:
+def _outline(part: Any) -> dict[str, Any]:
     """What a stack is made of, in CTranslate2's words."""
     from ctranslate2.specs import Activation
 
     activations = {"relu": Activation.RELU, "gelu": Activation.GELU, "swiglu": Activation.SWISH}
     rotary = {"rotary_dim": 0, "rotary_interleave": False} if part.positions == "rotary" else {}
-    assert side == "encoder" or not rotary
     return {
         "num_layers": part.layers,
         "num_heads": part.heads,
@@ -121,12 +121,12 @@ def _cross_attention(spec: Any, block: Any) -> None:
 
 def _feedforward(spec: Any, feedforward: FeedForward, norm: nn.LayerNorm) -> None:
     _norm(spec.layer_norm, norm)
-    weight, bias = feedforward.enter.weight, feedforward.enter.bias
-    if feedforward.activation == "swiglu":
-        (gate, weight), (gate_bias, bias) = weight.chunk(2), bias.chunk(2)
-        spec.linear_0_noact.weight, spec.linear_0_noact.bias = _numbers(weight), _numbers(bias)
-        weight, bias = gate, gate_bias
-    spec.linear_0.weight, spec.linear_0.bias = _numbers(weight), _numbers(bias)
+    entries = [spec.linear_0, spec.linear_0_noact] if feedforward.activation == "swiglu" else [spec.linear_0]
+    weights, biases = (
+        part.chunk(len(entries)) for part in (feedforward.enter.weight, feedforward.enter.bias)
+    )
+    for entry, weight, bias in zip(entries, weights, biases, strict=True):
+        entry.weight, entry.bias = _numbers(weight), _numbers(bias)
     _linear(spec.linear_1, feedforward.leave)
 
 

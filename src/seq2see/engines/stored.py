@@ -28,7 +28,7 @@ def fingerprint(model: Model) -> str:
         digest.update(text.encode("utf-8", "surrogatepass"))
     for name, tensor in sorted(weights_of(model.network).items()):
         digest.update(name.encode())
-        digest.update(memoryview(tensor.detach().cpu().contiguous().numpy()).cast("B"))
+        digest.update(tensor.detach().cpu().contiguous().numpy().data)
     return digest.hexdigest()
 
 
