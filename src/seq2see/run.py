@@ -30,8 +30,8 @@ from seq2see.text import BEGIN, END, SPECIAL, Codec
 __all__ = ["Attention", "Engine", "Model", "Output", "Source", "device_of", "load", "network_of"]
 
 _WINDOW = 4096
-_AHEAD = 2
-"""Windows that an engine may have in hand beyond that which is waited for."""
+_AHEAD = 1
+"""Windows that an engine has in hand beyond that which is waited for, so that it is never idle."""
 
 
 class Engine(Protocol):
@@ -146,7 +146,7 @@ class Model:
             else:
                 started.append(self._start(engine, taken, settings, done))
             done += len(taken)
-            size = min(_WINDOW, size * 4)
+            size = min(_WINDOW, size * (4 if engine is None else 16))
             while len(started) > _AHEAD or (started and not ready()):
                 yield from started.popleft()()
         while started:
@@ -232,8 +232,8 @@ class Model:
         ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
         self._refuse_too_long("encoder", ids)
         full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
-        limits = [self._limit(len(ids[row]), settings, 0) for row in full]
-        wait = engine.start([ids[row] for row in full], limits, settings)
+        limit = {length: self._limit(length, settings, 0) for length in {len(ids[row]) for row in full}}
+        wait = engine.start([ids[row] for row in full], [limit[len(ids[row])] for row in full], settings)
 
         def finish() -> list[list[Output]]:
             found = dict(zip(full, wait(), strict=True))

@@ -26,7 +26,7 @@ def small_run(
     seed: int = 0,
     **settings: Any,
 ) -> Model:
-    """A model over twenty symbols, trained for a moment; the decoder is made like the encoder where nothing is said."""
+    """A model over twenty symbols, trained for a moment; the decoder is like the encoder unless told."""
     part = {"layers": 2, "heads": 2, "feedforward": 24, "positions": "sinusoidal"}
     values = {"width": 16, "max_length": 40, "encoder": part | (encoder or {})}
     values |= {"decoder": part | (decoder or encoder or {}), **settings}

@@ -88,9 +88,10 @@ class _Inputs:
                 say(
                     f"line {item.line} has {size}, far more than any in training; expect little of its output"
                 )
-            self.unknown.update(codec.source.unknown([item.source]))
-            if codec.features:
-                self.unknown.update(codec.features.unknown([item.features]))
+            if missing := codec.source.unknown([item.source]):
+                self.unknown.update(missing)
+            if codec.features and (missing := codec.features.unknown([item.features])):
+                self.unknown.update(missing)
             self.lines.append(item.line)
             yield Source(item.source, item.features)
 

@@ -17,14 +17,16 @@ from seq2see.decoding import DecodingSettings
 from seq2see.decoding.search import Hypothesis
 from seq2see.engines.export import SIDES, misfit, source_names, table_places, target_names, write_model
 from seq2see.engines.stored import exported
+from seq2see.errors import RunError
 from seq2see.run import Model
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 
 __all__ = ["CTranslate2", "installed", "misfit", "refusal"]
 
-_TOGETHER = 64
-"""Rows of a batch; wider beams take fewer."""
+_ROWS = 128
+"""Rows of a batch, those of its beams and one more for each source: more pays little, and evens out less."""
 _NEVER = frozenset((PAD, BEGIN, UNKNOWN))
+_UNSCORED = (math.nan,)
 
 
 def installed() -> bool:
@@ -59,7 +61,8 @@ class CTranslate2:
         self._translator = self._load(model, folder / "engines" / "ctranslate2")
 
     def __str__(self) -> str:
-        return f"ctranslate2 ({self._compute})"
+        kept = "" if self._kept else "; its export is not kept, as the run directory cannot be written"
+        return f"ctranslate2 ({self._compute}){kept}"
 
     def takes(self, settings: DecodingSettings, forced: Sequence[int]) -> bool:
         """Whether this way of decoding gives what our own loop would."""
@@ -75,7 +78,7 @@ class CTranslate2:
             if len(ids) <= self._places["encoder"] and limit <= self._places["decoder"]
         ]
         fitting.sort(key=lambda row: -len(sources[row]))
-        each = min(max(1, _TOGETHER // settings.beam), -(-len(fitting) // self._workers)) or 1
+        each = min(max(1, _ROWS // (settings.beam + 1)), -(-len(fitting) // self._workers)) or 1
         waiting: list[tuple[int, Any]] = []
         for start in range(0, len(fitting), each):
             rows = fitting[start : start + each]
@@ -125,8 +128,7 @@ class CTranslate2:
     def _hypotheses(self, result: Any, limit: int, settings: DecodingSettings) -> list[Hypothesis] | None:
         """What was found for one source, unless our own loop would have said something else."""
         found = []
-        scores = result.scores or [math.nan]
-        for tokens, score in zip(result.hypotheses, scores, strict=True):
+        for tokens, score in zip(result.hypotheses, result.scores or _UNSCORED, strict=True):
             length = len(tokens)
             ids = tuple(map(self._target.__getitem__, tokens))
             if length > limit or ids[-1] != END or not _NEVER.isdisjoint(ids):
@@ -144,7 +146,7 @@ class CTranslate2:
         scored = self._translator.score_batch(
             [[*map(self._source.__getitem__, ids)] for ids in sources],
             [[*map(self._target_names.__getitem__, ids)] for ids in targets],
-            max_batch_size=_TOGETHER,
+            max_batch_size=_ROWS,
             max_input_length=0,
         )
         return [sum(one.log_probs) for one in scored]
@@ -165,12 +167,18 @@ class CTranslate2:
             write_model(model.network, model.codec, self._places, folder)
 
         with exported(model, place, write) as folder:
+            self._kept = folder.parent == place
             try:
                 return load(folder)
             except RuntimeError:  # damaged since it was written
-                shutil.rmtree(folder)
+                shutil.rmtree(folder, ignore_errors=True)
         with exported(model, place, write) as folder:
-            return load(folder)
+            try:
+                return load(folder)
+            except RuntimeError as error:
+                raise RunError(
+                    f"ctranslate2 cannot load {folder} ({error}); remove it, or give --engine torch"
+                ) from None
 
 
 def _penalty(settings: DecodingSettings) -> float:

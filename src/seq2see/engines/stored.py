@@ -43,22 +43,30 @@ def exported(model: Model, place: Path, write: Callable[[Path], None]) -> Iterat
         yield folder
         return
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=place))
+        _make(folder, write)
     except OSError:
         with tempfile.TemporaryDirectory(prefix="seq2see-") as passing:
             write(Path(passing))
             yield Path(passing)
         return
+    yield folder
+
+
+def _make(folder: Path, write: Callable[[Path], None]) -> None:
+    """Write an export as a draft beside its place, and move it there when it is whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
         write(draft)
         draft.chmod(0o755)
-        with contextlib.suppress(OSError):  # another process may have been first
+        try:
             draft.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # another process may have been first
+                raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    _clear(place, keep=folder)
-    yield folder
+    _clear(folder.parent, keep=folder)
 
 
 def _clear(place: Path, keep: Path) -> None:

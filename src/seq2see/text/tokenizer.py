@@ -140,8 +140,10 @@ class Tokenizer:
         if self._knows_all:
             return missing
         if self._cut:
+            known = self._ids.__contains__
             for text in texts:
-                missing.update(piece for piece in self._cut(text) if piece not in self._ids)
+                if not all(map(known, self._cut(text))):
+                    missing.update(piece for piece in self._cut(text) if not known(piece))
             return missing
         for text in texts:
             found = self._inner.encode(text, add_special_tokens=False)
