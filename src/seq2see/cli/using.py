@@ -16,13 +16,13 @@ from seq2see import evaluation
 from seq2see.cli.console import answer, errors, results, say, table
 from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.lines import Arriving, save_standard_input
-from seq2see.data.pairs import columns_of
+from seq2see.data.pairs import Columns, columns_of
 from seq2see.engines import use_engine
 from seq2see.errors import DataError, SettingsError
 from seq2see.run import Model, Output, Source, load
 from seq2see.workflow import examples_of
 
-__all__ = ["compare", "decode", "evaluate", "score"]
+__all__ = ["compare", "decode", "decode_with", "evaluate", "score"]
 
 _TOGETHER = 16
 """Lines that are written together; every window of decoding has a multiple of it."""
@@ -45,22 +45,34 @@ def decode(
     columns = columns_of(model.recipe.data, source=source, features=features)
     if features is not None and model.codec.features is None:
         raise SettingsError(f"{run} was trained without features; leave --features out")
-    ranked = (options["nbest"] or 1) > 1
-    _use_engine(model, run, engine, int8, options, prefix=bool(prefix), scores=as_json or ranked)
+    scores = as_json or _ranked(options)
+    _use_engine(model, run, engine, int8, options, prefix=bool(prefix), scores=scores)
+    if decode_with(model, file, columns, prefix, as_json, options):
+        sys.exit(1)
+
+
+def decode_with(
+    model: Model, file: str, columns: Columns, prefix: str | None, as_json: bool, options: dict[str, Any]
+) -> int:
+    """Write an output for each line of a file, and give the number of lines that could not be read."""
     reader = PairFile(file, columns, needs_target=False)
     arriving = Arriving() if file == "-" else None
     inputs = _Inputs(model, reader.parse(iter(arriving)) if arriving else iter(reader))
     waits = {"ready": arriving.ready} if arriving else {}
     for done, found in enumerate(model.decode(inputs, prefix, **waits, **options), 1):
-        _write(inputs.lines.popleft(), found, as_json, ranked)
+        _write(inputs.lines.popleft(), found, as_json, _ranked(options))
         # Nothing waits in a buffer while more input is waited for, or a further window is decoded.
         if not inputs.lines or done % _TOGETHER == 0:
             sys.stdout.flush()
     if inputs.unknown:
         shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in inputs.unknown.most_common(10))
         say(f"symbols that training never showed: {shown}")
-    if inputs.bad:
-        sys.exit(1)
+    return inputs.bad
+
+
+def _ranked(options: dict[str, Any]) -> bool:
+    """Whether several outputs of a line are told apart by rank and log-probability."""
+    return (options.get("nbest") or 1) > 1
 
 
 class _Inputs:

@@ -36,7 +36,7 @@ def misfit(recipe: Recipe) -> str | None:
 
 def table_places(model: Model, side: Side) -> int:
     """How many places are written out: far more than training showed, if there are as many."""
-    longest = model.about["longest_source" if side == "encoder" else "longest_target"]
+    longest: int = model.about["longest_source" if side == "encoder" else "longest_target"]
     far = max(1024, 2 * longest + 64)
     return min(model.recipe.model.places(side) or far, far)
 
