@@ -32,6 +32,8 @@ __all__ = ["Attention", "Engine", "Model", "Output", "Source", "device_of", "loa
 _WINDOW = 4096
 _AHEAD = 1
 """Windows that an engine has in hand beyond that which is waited for, so that it is never idle."""
+_ENGINE_WINDOW = 1024
+"""What an engine has in hand it finishes, even after Ctrl-C: enough to sort, no more."""
 
 
 class Engine(Protocol):
@@ -146,7 +148,7 @@ class Model:
             else:
                 started.append(self._start(engine, taken, settings, done))
             done += len(taken)
-            size = min(_WINDOW, size * (4 if engine is None else 16))
+            size = min(_WINDOW, size * 4) if engine is None else min(_ENGINE_WINDOW, size * 16)
             while len(started) > _AHEAD or (started and not ready()):
                 yield from started.popleft()()
         while started:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from small_runs import LETTERS, sentences, small_run
 
 from seq2see.engines.ctranslate2 import CTranslate2
@@ -90,8 +91,10 @@ def test_beams_find_the_same_or_better(name: str, options: dict[str, Any], tmp_p
     for ours, other in zip(own, its, strict=True):
         assert len(other) == len(ours) == options.get("nbest", 1)
         assert [one.score for one in other] == sorted((one.score for one in other), reverse=True)
-    worse = sum(b[0].score < a[0].score - 1e-3 for a, b in zip(own, its, strict=True))
-    assert worse <= 0.1 * len(own)
+    pairs = [zip(a, b, strict=True) for a, b in zip(own, its, strict=True)]
+    worse = sum(any(y.score < x.score - 1e-3 for x, y in pair) for pair in pairs)
+    # Some of these models hardly ever end, and with a penalty our loop waits for their last words.
+    assert worse <= (0.2 if "length_penalty" in options else 0.05) * len(own)
     if not options:
         assert engine.left < len(own)
 
@@ -138,13 +141,14 @@ def test_what_it_cannot_do_is_done_by_our_own_loop(options: dict[str, Any], tmp_
 
 
 def test_symbols_that_are_never_written(tmp_path: Path) -> None:
-    """A model that would rather say padding, begin or unknown than anything else."""
+    """A model that often would rather say padding, begin or unknown before it ends."""
     model = small_run(tie_output=False)
     assert model.network.output is not None
-    model.network.output.bias.data[[0, 1, 3]] += 5.0
-    own, its, engine = both(model, tmp_path, sentences(20), beam=1)
-    assert own == its
-    assert engine.left > 15
+    model.network.output.bias.data[:4] += torch.tensor([4.0, 4.0, 2.5, 4.0])
+    own, its, engine = both(model, tmp_path, sentences(), beam=1)
+    agree(own, its)
+    assert sum(not output[0].cut for output in own) > 30
+    assert engine.left > 10
 
 
 def test_without_scores_texts_are_the_same(tmp_path: Path) -> None:
