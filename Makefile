@@ -37,5 +37,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[demo,dev,tasks]'
+	$(PIP) --editable '.[demo,dev,engines,tasks]'
 	touch $@

@@ -2,11 +2,13 @@
 
 import json
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings, search
 from seq2see.decoding import score as score_batch
 from seq2see.decoding.record import record
+from seq2see.decoding.search import Hypothesis
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
 from seq2see.models import Memory, Seq2Seq
@@ -24,11 +27,31 @@ from seq2see.recipe import Recipe, read_recipe
 from seq2see.settings import build
 from seq2see.text import BEGIN, END, SPECIAL, Codec
 
-__all__ = ["Attention", "Model", "Output", "Source", "device_of", "load", "network_of"]
+__all__ = ["Attention", "Engine", "Model", "Output", "Source", "device_of", "load", "network_of"]
 
 _WINDOW = 4096
 _LATE = 16
 """One of so many sources of a batch may be left over for a later one."""
+_AHEAD = 1
+"""Windows that an engine has in hand beyond that which is waited for, so that it is never idle."""
+_ENGINE_WINDOW = 1024
+"""What an engine has in hand it finishes, even after Ctrl-C: enough to sort, no more."""
+
+
+class Engine(Protocol):
+    """Searches in place of our own loop, where it can; several windows at a time."""
+
+    def takes(self, settings: DecodingSettings, forced: Sequence[int]) -> bool:
+        """Whether it can decode this way."""
+
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        settings: DecodingSettings,
+        scored: bool,
+    ) -> Callable[[], list[list[Hypothesis] | None]]:
+        """Begin; what comes back waits for the hypotheses, None where our own loop has to find them."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Output:
-    """A decoded text with its log-probability and the score it was ranked by (0 where not asked for)."""
+    """A decoded text with its log-probability and the score it was ranked by (NaN where not asked for)."""
 
     text: str
     ids: tuple[int, ...]
@@ -82,6 +105,7 @@ class Model:
         self.codec = codec
         self.network = network.eval()
         self.about = about
+        self.engine: Engine | None = None
 
     @property
     def device(self) -> torch.device:
@@ -122,12 +146,21 @@ class Model:
         """
         settings = self.decoding(**options)
         forced = self._prefix(prefix) if prefix else []
+        engine = self.engine if self.engine is not None and self.engine.takes(settings, forced) else None
         stream = iter(sources)
         size, done = _WINDOW if isinstance(sources, Sequence) else 16, 0
+        started: deque[Callable[[], list[list[Output]]]] = deque()
         while taken := _take(stream, size, ready):
-            yield from self._window(taken, settings, forced, done, scored)
+            if engine is None:
+                yield from self._window(taken, settings, forced, done, scored)
+            else:
+                started.append(self._start(engine, taken, settings, done, scored))
             done += len(taken)
-            size = min(_WINDOW, size * 4)
+            size = min(_WINDOW, size * 4) if engine is None else min(_ENGINE_WINDOW, size * 16)
+            while len(started) > _AHEAD or (started and not ready()):
+                yield from started.popleft()()
+        while started:
+            yield from started.popleft()()
 
     def _prefix(self, text: str) -> list[int]:
         if unknown := self.codec.target.unknown([text]):
@@ -207,12 +240,7 @@ class Model:
                 least=least,
             )
             for row, hypotheses in zip(rows, found, strict=True):
-                outputs[row] = [
-                    Output(
-                        self.codec.target.decode(one.ids), one.ids, one.log_probability, one.score, one.cut
-                    )
-                    for one in hypotheses
-                ]
+                outputs[row] = self._outputs(hypotheses)
             return [row for row, hypotheses in zip(rows, found, strict=True) if not hypotheses]
 
         budget = settings.batch_tokens // (settings.nbest if settings.sample else settings.beam)
@@ -225,6 +253,38 @@ class Model:
         for rows in _by_length(ids, late, budget):
             find(rows, least=1)
         return outputs
+
+    def _start(
+        self,
+        engine: Engine,
+        sources: Sequence[Source],
+        settings: DecodingSettings,
+        first: int,
+        scored: bool,
+    ) -> Callable[[], list[list[Output]]]:
+        """Give a window to an engine; what comes back waits for its outputs."""
+        ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
+        self._refuse_too_long("encoder", ids)
+        full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
+        limit = {length: self._limit(length, settings, 0) for length in {len(ids[row]) for row in full}}
+        limits = [limit[len(ids[row])] for row in full]
+        wait = engine.start([ids[row] for row in full], limits, settings, scored)
+
+        def finish() -> list[list[Output]]:
+            found = dict(zip(full, wait(), strict=True))
+            # What the engine leaves open, and the empty lines, are for our own loop.
+            rest = [row for row in range(len(sources)) if found.get(row) is None]
+            with _one_thread():
+                own = self._window([sources[row] for row in rest], settings, [], first, scored)
+            outputs = {row: self._outputs(one) for row, one in found.items() if one is not None}
+            outputs |= zip(rest, own, strict=True)
+            return [outputs[row] for row in range(len(sources))]
+
+        return finish
+
+    def _outputs(self, hypotheses: Iterable[Hypothesis]) -> list[Output]:
+        tell = self.codec.target.decode
+        return [Output(tell(one.ids), one.ids, one.log_probability, one.score, one.cut) for one in hypotheses]
 
     @torch.inference_mode()
     def _encode(self, source: Tensor) -> Memory:
@@ -303,6 +363,17 @@ def device_of(name: str) -> torch.device:
             f"device {name!r} is not to be had on this machine; try 'auto' or 'cpu'"
         ) from None
     return device
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Leave the other cores to an engine that is at work on the next windows."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> list[Source]:

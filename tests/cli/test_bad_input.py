@@ -247,7 +247,8 @@ def test_past_the_last_position(seq2see: Command, pairs: Path, small: list[str],
     said = seq2see("train", pairs, "--out", tmp_path / "run", *small, *learned, "--set", "data.max_length=12")
     assert said.code == 0
     (tmp_path / "long.txt").write_text("b" * 30 + "\n")
-    assert_refused(seq2see("decode", tmp_path / "run", tmp_path / "long.txt"), "31 tokens", "end at 12")
+    said = seq2see("decode", tmp_path / "run", tmp_path / "long.txt", "--engine", "torch")
+    assert_refused(said, "31 tokens", "end at 12")
 
 
 def test_a_missing_dev_file(seq2see: Command, pairs: Path, tmp_path: Path) -> None:

@@ -29,6 +29,12 @@ Hard = Annotated[
     bool, typer.Option("--hard", help="Look at one place at a time: argmax in place of softmax.")
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
+Engine = Annotated[
+    str, typer.Option(help="auto, torch, ctranslate2; auto takes ctranslate2 where it is there and fits.")
+]
+Int8 = Annotated[
+    bool, typer.Option("--int8", help="Compute in 8 bits, with ctranslate2: faster, less exact.")
+]
 SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
 ]
@@ -130,6 +136,8 @@ def decode(
     source: SourceColumn = None,
     features: FeatureColumn = None,
     device: Device = "auto",
+    engine: Engine = "auto",
+    int8: Int8 = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line, with scores.")] = False,
 ) -> None:
     """Read sources, write outputs, line by line and in order."""
@@ -147,7 +155,7 @@ def decode(
         "max_length": max_length,
         "seed": seed,
     }
-    using.decode(run, file, source, features, prefix, device, json, options)
+    using.decode(run, file, source, features, prefix, device, engine, int8, json, options)
 
 
 @app.command()
@@ -182,6 +190,8 @@ def evaluate(
     target: TargetColumn = None,
     features: FeatureColumn = None,
     device: Device = "auto",
+    engine: Engine = "auto",
+    int8: Int8 = False,
     json: Json = False,
 ) -> None:
     """Score a run on a file of pairs, with the metrics that fit the task."""
@@ -196,6 +206,8 @@ def evaluate(
         target,
         features,
         device,
+        engine,
+        int8,
         json,
     )
 

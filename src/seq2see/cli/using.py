@@ -16,12 +16,16 @@ from seq2see import evaluation
 from seq2see.cli.console import answer, errors, results, say, table
 from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.lines import Arriving, save_standard_input
-from seq2see.data.pairs import columns_of
+from seq2see.data.pairs import Columns, columns_of
+from seq2see.engines import use_engine
 from seq2see.errors import DataError, SettingsError
 from seq2see.run import Model, Output, Source, load
 from seq2see.workflow import examples_of
 
-__all__ = ["compare", "decode", "evaluate", "score"]
+__all__ = ["compare", "decode", "decode_with", "evaluate", "score"]
+
+_TOGETHER = 16
+"""Lines that are written together; every window of decoding has a multiple of it."""
 
 
 def decode(
@@ -31,6 +35,8 @@ def decode(
     features: str | None,
     prefix: str | None,
     device: str,
+    engine: str,
+    int8: bool,
     as_json: bool,
     options: dict[str, Any],
 ) -> None:
@@ -39,18 +45,35 @@ def decode(
     columns = columns_of(model.recipe.data, source=source, features=features)
     if features is not None and model.codec.features is None:
         raise SettingsError(f"{run} was trained without features; leave --features out")
+    _use_engine(model, run, engine, int8, options, prefix=bool(prefix))
+    if decode_with(model, file, columns, prefix, as_json, options):
+        sys.exit(1)
+
+
+def decode_with(
+    model: Model, file: str, columns: Columns, prefix: str | None, as_json: bool, options: dict[str, Any]
+) -> int:
+    """Write an output for each line of a file, and give the number of lines that could not be read."""
     reader = PairFile(file, columns, needs_target=False)
     arriving = Arriving() if file == "-" else None
     inputs = _Inputs(model, reader.parse(iter(arriving)) if arriving else iter(reader))
     ready = arriving.ready if arriving else (lambda: True)
-    ranked = (options["nbest"] or 1) > 1
-    for found in model.decode(inputs, prefix, ready, scored=as_json or ranked, **options):
+    ranked = _ranked(options)
+    outputs = model.decode(inputs, prefix, ready, scored=as_json or ranked, **options)
+    for done, found in enumerate(outputs, 1):
         _write(inputs.lines.popleft(), found, as_json, ranked)
+        # Nothing waits in a buffer while more input is waited for, or a further window is decoded.
+        if not inputs.lines or done % _TOGETHER == 0:
+            sys.stdout.flush()
     if inputs.unknown:
         shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in inputs.unknown.most_common(10))
         say(f"symbols that training never showed: {shown}")
-    if inputs.bad:
-        sys.exit(1)
+    return inputs.bad
+
+
+def _ranked(options: dict[str, Any]) -> bool:
+    """Whether several outputs of a line are told apart by rank and log-probability."""
+    return (options.get("nbest") or 1) > 1
 
 
 class _Inputs:
@@ -78,9 +101,10 @@ class _Inputs:
                 say(
                     f"line {item.line} has {size}, far more than any in training; expect little of its output"
                 )
-            self.unknown.update(codec.source.unknown([item.source]))
-            if codec.features:
-                self.unknown.update(codec.features.unknown([item.features]))
+            if missing := codec.source.unknown([item.source]):
+                self.unknown.update(missing)
+            if codec.features and (missing := codec.features.unknown([item.features])):
+                self.unknown.update(missing)
             self.lines.append(item.line)
             yield Source(item.source, item.features)
 
@@ -95,7 +119,15 @@ def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> Non
             print(f"{number}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
     else:
         print(found[0].text)
-    sys.stdout.flush()
+
+
+def _use_engine(
+    model: Model, run: Path, name: str, int8: bool, options: dict[str, Any], **needs: bool
+) -> None:
+    """Let the engine that was asked for decode, and say so."""
+    use_engine(model, run, name, int8=int8, settings=model.decoding(**options), **needs)
+    if model.engine is not None:
+        say(f"decoding with {model.engine}")
 
 
 def score(
@@ -138,12 +170,15 @@ def evaluate(
     target: str | None,
     features: str | None,
     device: str,
+    engine: str,
+    int8: bool,
     as_json: bool,
 ) -> None:
     """Print scores and the worst outputs."""
     model = load(run, device)
     with _at_rest(file) as path:
         pairs = _pairs(model, path, source, target, features)
+    _use_engine(model, run, engine, int8, options)
     examples = examples_of(model, pairs, **options)
     scores = evaluation.score_outputs(examples, model.unit)
     bad = evaluation.worst(examples, model.unit, worst)

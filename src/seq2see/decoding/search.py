@@ -1,5 +1,6 @@
 """One loop that writes outputs token by token, for every model and every way to choose tokens."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -92,7 +93,7 @@ def search(
         chosen = chooser.choose(scores, norms, totals, length)
         over = (chosen.tokens == END) & (chosen.totals > -float("inf"))
         if over.any():
-            _finish(sentences, left, chosen, over, written, last, settings, length)
+            _finish(sentences, left, chosen, over, written, last, settings, length, chooser.scores)
         tokens, totals = chosen.tokens, chosen.totals.masked_fill(over, -float("inf"))
         if width > 1 or chosen.rows.shape[1] > 1:
             if not settings.sample:
@@ -160,6 +161,7 @@ def _finish(
     last: Tensor,
     settings: DecodingSettings,
     length: int,
+    scored: bool,
 ) -> None:
     """Note the outputs that have ended."""
     places = over.nonzero()[:, 0]
@@ -170,6 +172,7 @@ def _finish(
         last[places].tolist(),
         strict=True,
     ):
+        total = total if scored else math.nan
         score = total / length**settings.length_penalty
         sentences[sentence].add(Hypothesis(tuple(ids), total, score, cut))
 

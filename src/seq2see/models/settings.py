@@ -159,8 +159,8 @@ class ModelSettings(Settings):
         _check_heads(f"{side}.heads", self.width, part.heads)
         if part.positions.startswith("rotary") and self.width // part.heads % 2:
             raise ValueError(
-                f"{side}.positions = {part.positions!r} turns pairs of features, but width {self.width} among "
-                f"{part.heads} heads leaves {self.width // part.heads} features; choose an even number"
+                f"{side}.positions = {part.positions!r} turns pairs of features, but width {self.width} "
+                f"among {part.heads} heads leaves {self.width // part.heads} features; choose an even number"
             )
         if part.positions == "one-hot" and not part.join_positions and self.max_length > self.width:
             raise ValueError(

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -104,10 +105,22 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special symbols leave no trace but the unknown one, shown as �."""
-        tokens = [self._inner.id_to_token(i) for i in ids if i == UNKNOWN or i >= len(SPECIAL)]
-        return str(
-            self._inner.decoder.decode(["�" if token == SPECIAL[UNKNOWN] else token for token in tokens])
-        )
+        shown = self._shown
+        tokens = [shown[i] for i in ids if i == UNKNOWN or i >= len(SPECIAL)]
+        return str(self._inner.decoder.decode(tokens))
+
+    @cached_property
+    def _shown(self) -> list[str]:
+        """What each id leaves in a text, before tokens are joined."""
+        ids = self.vocabulary
+        by_id = sorted(ids, key=ids.__getitem__)
+        return ["�" if place == UNKNOWN else token for place, token in enumerate(by_id)]
+
+    @cached_property
+    def _knows_all(self) -> bool:
+        """Whether every text has ids, because every byte has."""
+        in_bytes = isinstance(self._inner.pre_tokenizer, pre_tokenizers.ByteLevel)
+        return in_bytes and self.vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet())
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Each id as a person would read it: spaces visible, special symbols included."""
@@ -124,6 +137,14 @@ class Tokenizer:
     def unknown(self, texts: Iterable[str]) -> Counter[str]:
         """The pieces of texts that have no id, with their counts."""
         missing: Counter[str] = Counter()
+        if self._knows_all:
+            return missing
+        if self._cut:
+            known = self._ids.__contains__
+            for text in texts:
+                if not all(map(known, self._cut(text))):
+                    missing.update(piece for piece in self._cut(text) if not known(piece))
+            return missing
         for text in texts:
             found = self._inner.encode(text, add_special_tokens=False)
             for i, (start, end) in zip(found.ids, found.offsets, strict=True):
