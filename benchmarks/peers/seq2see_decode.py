@@ -1,14 +1,18 @@
 """Decoding with seq2see's own loop, from texts to texts: PLAN.json."""
 
+import inspect
 from functools import partial
+from typing import Any
 
 from clock import measure, read_plan
 
 import seq2see
 from seq2see.run import Model, Source
 
-BATCH_TOKENS = (None, 2048, 4096, 16384)
+BATCH_TOKENS = (None, 4096)
 """The recipe's own, and some others."""
+UNSCORED: dict[str, Any] = {"scored": False} if "scored" in inspect.signature(Model.decode).parameters else {}
+"""The peers give no log-probabilities either; earlier versions always did."""
 
 
 def main() -> None:
@@ -24,8 +28,14 @@ def main() -> None:
 
 def decode(model: Model, longest: int, tokens: int | None, texts: list[str], beam: int) -> list[str]:
     """All texts at once."""
-    sources = map(Source, texts)
-    outputs = model.decode(sources, beam=beam, length_penalty=0.0, max_length=longest, batch_tokens=tokens)
+    sources = [Source(text) for text in texts]
+    options: dict[str, Any] = {
+        "beam": beam,
+        "length_penalty": 0.0,
+        "max_length": longest,
+        "batch_tokens": tokens,
+    }
+    outputs = model.decode(sources, **options, **UNSCORED)
     return [found[0].text for found in outputs]
 
 

@@ -4,7 +4,6 @@ import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,13 +14,14 @@ import torch
 from torch import Tensor
 
 from seq2see.data.batches import Batch, pad
-from seq2see.decoding import DecodingSettings, search
+from seq2see.decoding import DecodingSettings
 from seq2see.decoding import score as score_batch
+from seq2see.decoding.bulk import by_length, one_thread, search_all
 from seq2see.decoding.record import record
 from seq2see.decoding.search import Hypothesis
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
-from seq2see.models import Memory, Seq2Seq
+from seq2see.models import Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import Recipe, read_recipe
 from seq2see.settings import build
@@ -30,8 +30,6 @@ from seq2see.text import BEGIN, END, SPECIAL, Codec
 __all__ = ["Attention", "Engine", "Model", "Output", "Source", "device_of", "load", "network_of"]
 
 _WINDOW = 4096
-_LATE = 16
-"""One of so many sources of a batch may be left over for a later one."""
 _AHEAD = 1
 """Windows that an engine has in hand beyond that which is waited for, so that it is never idle."""
 _ENGINE_WINDOW = 1024
@@ -187,7 +185,7 @@ class Model:
             self._refuse_too_long("decoder", targets)
             scores = [0.0] * len(taken)
             longer = [s if len(s) > len(t) else t for s, t in zip(sources, targets, strict=True)]
-            for rows in _by_length(longer, range(len(taken)), self.recipe.decoding.batch_tokens):
+            for rows in by_length(longer, range(len(taken)), self.recipe.decoding.batch_tokens):
                 batch = Batch(
                     pad([sources[row] for row in rows]),
                     pad([targets[row] for row in rows], before=BEGIN),
@@ -223,35 +221,20 @@ class Model:
     ) -> list[list[Output]]:
         ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
         self._refuse_too_long("encoder", ids)
+        full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
+        found = search_all(
+            self.network,
+            [ids[row] for row in full],
+            [self._limit(len(ids[row]), settings, len(forced)) for row in full],
+            settings,
+            forced,
+            [first + row for row in full],
+            scored,
+        )
         # An empty line has an empty output, so that lines stay aligned.
         outputs = [[Output("", (), 0.0, 0.0, False)] for _ in sources]
-        full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
-
-        def find(rows: list[int], least: int) -> list[int]:
-            """Fill in the outputs of some rows; give back those that were left over."""
-            found = search(
-                self.network,
-                self._encode(pad([ids[row] for row in rows])),
-                [self._limit(len(ids[row]), settings, len(forced)) for row in rows],
-                settings,
-                [forced] * len(rows),
-                [first + row for row in rows],
-                scored=scored,
-                least=least,
-            )
-            for row, hypotheses in zip(rows, found, strict=True):
-                outputs[row] = self._outputs(hypotheses)
-            return [row for row, hypotheses in zip(rows, found, strict=True) if not hypotheses]
-
-        budget = settings.batch_tokens // (settings.nbest if settings.sample else settings.beam)
-        # The few of a batch that go on and on are left over, and decoded together in the end.
-        late = [
-            row
-            for rows in _by_length(ids, full, budget)
-            for row in find(rows, least=1 + len(rows) // _LATE if len(rows) < len(full) else 1)
-        ]
-        for rows in _by_length(ids, late, budget):
-            find(rows, least=1)
+        for row, hypotheses in zip(full, found, strict=True):
+            outputs[row] = self._outputs(hypotheses)
         return outputs
 
     def _start(
@@ -274,7 +257,7 @@ class Model:
             found = dict(zip(full, wait(), strict=True))
             # What the engine leaves open, and the empty lines, are for our own loop.
             rest = [row for row in range(len(sources)) if found.get(row) is None]
-            with _one_thread():
+            with one_thread():
                 own = self._window([sources[row] for row in rest], settings, [], first, scored)
             outputs = {row: self._outputs(one) for row, one in found.items() if one is not None}
             outputs |= zip(rest, own, strict=True)
@@ -285,10 +268,6 @@ class Model:
     def _outputs(self, hypotheses: Iterable[Hypothesis]) -> list[Output]:
         tell = self.codec.target.decode
         return [Output(tell(one.ids), one.ids, one.log_probability, one.score, one.cut) for one in hypotheses]
-
-    @torch.inference_mode()
-    def _encode(self, source: Tensor) -> Memory:
-        return self.network.encode(source.to(self.device))
 
     def _limit(self, length: int, settings: DecodingSettings, forced: int) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""
@@ -365,17 +344,6 @@ def device_of(name: str) -> torch.device:
     return device
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Leave the other cores to an engine that is at work on the next windows."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> list[Source]:
     taken: list[Source] = []
     for source in stream:
@@ -383,13 +351,3 @@ def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> lis
         if len(taken) == size or not ready():
             break
     return taken
-
-
-def _by_length(ids: Sequence[Sequence[int]], rows: Iterable[int], budget: int) -> Iterator[list[int]]:
-    """Rows in batches of similar length, longest first, each within the budget, padding counted."""
-    order = sorted(rows, key=lambda row: -len(ids[row]))
-    start = 0
-    while start < len(order):
-        count = max(1, budget // max(1, len(ids[order[start]])))
-        yield order[start : start + count]
-        start += count

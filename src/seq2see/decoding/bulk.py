@@ -1,0 +1,99 @@
+"""Many sources of any length: in batches of similar length, several at a time, with the stragglers last."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+
+import torch
+
+from seq2see.data.batches import pad
+from seq2see.decoding.search import Hypothesis, search
+from seq2see.decoding.settings import DecodingSettings
+from seq2see.models import Seq2Seq
+
+__all__ = ["by_length", "one_thread", "search_all"]
+
+_LATE = 16
+"""One of so many sources of a batch may be left over for a later one."""
+_LEAST = 1024
+"""Tokens of a batch below which it does not pay to make it smaller, so that all workers have one."""
+
+
+def search_all(
+    model: Seq2Seq,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    settings: DecodingSettings,
+    prefix: Sequence[int] = (),
+    keys: Sequence[int] | None = None,
+    scored: bool = True,
+) -> list[list[Hypothesis]]:
+    """The best hypotheses for each source, as `search` finds them.
+
+    On a CPU, workers with one thread each take the batches: the many small operations of a step hardly gain
+    from a second thread. The few sources of a batch that go on and on are left over, and decoded together.
+    """
+    device = next(model.parameters()).device
+    names = keys if keys is not None else range(len(sources))
+    found: list[list[Hypothesis]] = [[] for _ in sources]
+
+    def find(rows: list[int], least: int = 1) -> list[int]:
+        with torch.inference_mode():
+            memory = model.encode(pad([sources[row] for row in rows]).to(device))
+        here = search(
+            model,
+            memory,
+            [limits[row] for row in rows],
+            settings,
+            [prefix] * len(rows),
+            [names[row] for row in rows],
+            scored=scored,
+            least=least,
+        )
+        for row, hypotheses in zip(rows, here, strict=True):
+            found[row] = hypotheses
+        return [row for row in rows if not found[row]]
+
+    workers = torch.get_num_threads() if device.type == "cpu" else 1
+    budget = settings.batch_tokens // (settings.nbest if settings.sample else settings.beam)
+    share = sum(map(len, sources)) // (2 * workers)
+    batches = list(by_length(sources, range(len(sources)), min(budget, max(_LEAST, share))))
+    if len(batches) == 1:
+        find(batches[0])
+        return found
+    late = _work(lambda rows: find(rows, least=1 + len(rows) // _LATE), batches, workers)
+    _work(find, list(by_length(sources, late, budget)), workers)
+    return found
+
+
+def by_length(ids: Sequence[Sequence[int]], rows: Iterable[int], budget: int) -> Iterator[list[int]]:
+    """Rows in batches of similar length, longest first, each within the budget, padding counted."""
+    order = sorted(rows, key=lambda row: -len(ids[row]))
+    start = 0
+    while start < len(order):
+        count = max(1, budget // max(1, len(ids[order[start]])))
+        yield order[start : start + count]
+        start += count
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Leave the other cores to whoever works beside."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _work(find: Callable[[list[int]], list[int]], batches: list[list[int]], workers: int) -> list[int]:
+    """Find the outputs of all batches; give back the rows that were left over."""
+    if workers == 1 or len(batches) < 2:
+        return [row for rows in batches for row in find(rows)]
+    with (
+        one_thread(),
+        ThreadPoolExecutor(workers, initializer=partial(torch.set_num_threads, 1)) as pool,
+    ):
+        return [row for rows in pool.map(find, batches) for row in rows]
