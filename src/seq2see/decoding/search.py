@@ -82,6 +82,7 @@ def search(
     tokens = torch.full((len(left), width), BEGIN, device=device)
     totals = torch.zeros(len(left), width, device=device)
     written = torch.empty(len(left), width, 0, dtype=torch.long, device=device)
+    going = torch.ones_like(left, dtype=torch.bool)
     length = 0
     while len(left) >= max(1, least):
         logits, state = model.step(tokens.flatten(), state, watch)
@@ -89,7 +90,8 @@ def search(
         norms = scores.logsumexp(-1) if chooser.scores else None
         length += 1
         last = limit[left] <= length
-        _restrict(scores, torch.where(last, END, forced[left, min(length, forced.shape[1]) - 1]))
+        only = torch.where(last, END, forced[left, min(length, forced.shape[1]) - 1])
+        _restrict(scores, only.masked_fill_(~going, PAD))
         chosen = chooser.choose(scores, norms, totals, length)
         over = (chosen.tokens == END) & (chosen.totals > -float("inf"))
         if over.any():
@@ -103,13 +105,14 @@ def search(
             state = state.move((starts + chosen.rows).flatten())
         written = torch.cat([written, tokens.unsqueeze(2)], 2)
         width = tokens.shape[1]
-        going = (totals > -float("inf")).any(1).nonzero()[:, 0]
+        going = (totals > -float("inf")).any(1)
         # Sources that are done are dropped when they are many enough to pay for copying the others.
-        if len(going) <= _CROWDED * len(left):
-            left, tokens, totals, written = left[going], tokens[going], totals[going], written[going]
+        if (kept := going.nonzero()[:, 0]).numel() <= _CROWDED * len(left):
+            left, tokens, totals, written = left[kept], tokens[kept], totals[kept], written[kept]
+            going = going[kept]
             if len(left):
-                state = state.keep(going)
-                chooser.keep(going)
+                state = state.keep(kept)
+                chooser.keep(kept)
     return [sentence.found[: sentence.wanted] for sentence in sentences]
 
 
