@@ -79,7 +79,7 @@ def _results(arguments: argparse.Namespace, lab: Lab, before: Path | None) -> It
     if "decode" in arguments.what:
         yield from decoding.decode(lab, models, arguments.tools, arguments.repeats, size, before)
     if "engine" in arguments.what:
-        lines = 1_000 if arguments.quick else 20_000
+        lines = 1_000 if arguments.quick else arguments.lines
         yield from engine(lab, models, arguments.repeats, size, lines)
     if "start" in arguments.what:
         yield from start(lab, models[0], arguments.repeats, before)
@@ -99,6 +99,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=TOOLS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--steps", type=int, default=50, help="updates in a training run")
+    parser.add_argument("--lines", type=int, default=20_000, help="that the engine decodes")
     parser.add_argument(
         "--train-minutes", type=float, help="of the models that are decoded with; 6, or 1 with --quick"
     )
