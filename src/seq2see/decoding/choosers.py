@@ -13,6 +13,8 @@ __all__ = ["Beam", "Chooser", "Chosen", "Greedy", "Sampler"]
 
 _BLOCK = 128
 """Scores that stand together in the search for the best ones."""
+_FEW = 1 << 15
+"""Of so few scores, all can be looked at."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """
     size = scores.shape[-1]
     blocks = size // _BLOCK
-    if blocks <= 2 * count:
+    if blocks <= 2 * count or scores.numel() < _FEW:
         return scores.topk(count, -1)
     whole = scores[..., : blocks * _BLOCK].unflatten(-1, (blocks, _BLOCK))
     chosen = whole.amax(-1).topk(count, -1).indices  # (..., count)

@@ -73,7 +73,7 @@ def search(
     chooser = _chooser(settings, list(keys or range(len(sentences))), max(limits, default=1), device, scored)
     watch = _hard(watch) if settings.hard_attention else watch
     forced = _forced(prefixes or [()] * len(sentences), device)
-    limit = torch.tensor(limits, device=device)
+    limit, soonest = torch.tensor(limits, device=device), min(limits, default=0)
     left = torch.arange(len(sentences), device=device)
     width = chooser.width_at_start
     state = model.begin(memory)
@@ -89,9 +89,11 @@ def search(
         scores = logits.float().unflatten(0, tokens.shape)  # (B, W, V)
         norms = scores.logsumexp(-1) if chooser.scores else None
         length += 1
-        last = limit[left] <= length
-        only = torch.where(last, END, forced[left, min(length, forced.shape[1]) - 1])
-        _restrict(scores, only.masked_fill_(~going, PAD))
+        last, only = limit[left] <= length, None
+        if length >= soonest or length < forced.shape[1]:
+            only = torch.where(last, END, forced[left, min(length, forced.shape[1]) - 1])
+            only = only.masked_fill_(~going, PAD)
+        _restrict(scores, only)
         chosen = chooser.choose(scores, norms, totals, length)
         over = (chosen.tokens == END) & (chosen.totals > -float("inf"))
         if over.any():
@@ -141,18 +143,16 @@ def _forced(prefixes: Sequence[Sequence[int]], device: torch.device) -> Tensor:
     return torch.tensor(rows, dtype=torch.long, device=device).view(len(prefixes), longest)
 
 
-def _restrict(scores: Tensor, only: Tensor) -> None:
+def _restrict(scores: Tensor, only: Tensor | None) -> None:
     """Rule out what is never written, and for some sources (B,) all but one token; others have padding."""
-    if (sources := (only != PAD).nonzero()[:, 0]).numel():
+    sources = (only != PAD).nonzero()[:, 0] if only is not None else ()
+    if only is not None and len(sources):
         places = only[sources, None, None].expand(-1, scores.shape[1], 1)
         allowed = scores[sources].gather(2, places)
-        scores[sources] = torch.full_like(scores[sources], -float("inf")).scatter_(2, places, allowed)
-        sources = (only == PAD).nonzero()[:, 0]
-        for never in _NEVER:
-            scores[sources, :, never] = -float("inf")
-        return
     for never in _NEVER:
-        scores[:, :, never] = -float("inf")
+        scores[..., never] = -float("inf")
+    if len(sources):
+        scores[sources] = torch.full_like(scores[sources], -float("inf")).scatter_(2, places, allowed)
 
 
 def _finish(

@@ -1,6 +1,7 @@
 """How a model knows where a token stands."""
 
 import math
+from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -61,16 +62,22 @@ class Positions(nn.Module):
                 f"position {end} is past the {self.max_length} places of the {self.kind} positions; "
                 "shorten the input, or train with a larger model.max_length or with rotary positions"
             )
-        places = torch.arange(start, end, device=states.device)
-        named = self._named(places).to(states.dtype)
+        named = self._named(start, end, states.device).to(states.dtype)
         if self.join is None:
             return states + named
         joined: Tensor = self.join(torch.cat([states, named.expand(len(states), -1, -1)], -1))
         return joined
 
-    def _named(self, places: Tensor) -> Tensor:
+    def _named(self, start: int, end: int, device: torch.device) -> Tensor:
         if self.kind == "sinusoidal":
-            return sinusoidal(places, self.width)
+            return _waves(1 << max(6, (end - 1).bit_length()), self.width, device)[start:end]
         if self.kind == "learned":
-            return self.table[places]
-        return nn.functional.one_hot(places, self.width).float()
+            return self.table[start:end]
+        return nn.functional.one_hot(torch.arange(start, end, device=device), self.width).float()
+
+
+@lru_cache(maxsize=16)
+def _waves(places: int, width: int, device: torch.device) -> Tensor:
+    """A table that every step of decoding would otherwise compute a row of."""
+    with torch.inference_mode(False):
+        return sinusoidal(torch.arange(places, device=device), width)
