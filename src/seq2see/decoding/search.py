@@ -83,30 +83,35 @@ def search(
     totals = torch.zeros(len(left), width, device=device)
     written = torch.empty(len(left), width, 0, dtype=torch.long, device=device)
     going = torch.ones_like(left, dtype=torch.bool)
+    never = torch.tensor(_NEVER, device=device)
     length = 0
     while len(left) >= max(1, least):
         logits, state = model.step(tokens.flatten(), state, watch)
-        scores = logits.float().unflatten(0, tokens.shape)  # (B, W, V)
+        scores = logits.float().view(*tokens.shape, -1)  # (B, W, V)
         norms = scores.logsumexp(-1) if chooser.scores else None
         length += 1
-        last, only = limit[left] <= length, None
+        only = None
         if length >= soonest or length < forced.shape[1]:
-            only = torch.where(last, END, forced[left, min(length, forced.shape[1]) - 1])
+            only = torch.where(limit[left] <= length, END, forced[left, min(length, forced.shape[1]) - 1])
             only = only.masked_fill_(~going, PAD)
-        _restrict(scores, only)
+        _restrict(scores, never, only)
         chosen = chooser.choose(scores, norms, totals, length)
-        over = (chosen.tokens == END) & (chosen.totals > -float("inf"))
-        if over.any():
-            _finish(sentences, left, chosen, over, written, last, settings, length, chooser.scores)
-        tokens, totals = chosen.tokens, chosen.totals.masked_fill(over, -float("inf"))
-        if width > 1 or chosen.rows.shape[1] > 1:
+        tokens, totals = chosen.tokens, chosen.totals
+        over = (tokens == END) & (totals > -float("inf"))
+        ended = bool(over.any())
+        if ended:
+            _finish(sentences, left, chosen, over, written, settings, length, chooser.scores)
+            totals = totals.masked_fill(over, -float("inf"))
+        if several := max(width, tokens.shape[1]) > 1:
             if not settings.sample:
-                totals = totals.masked_fill_(totals <= _bars(sentences, left, settings), -float("inf"))
+                totals = totals.masked_fill(totals <= _bars(sentences, left, settings), -float("inf"))
             written = written.gather(1, chosen.rows.unsqueeze(2).expand(-1, -1, length - 1))
             starts = torch.arange(len(left), device=device).unsqueeze(1) * width
             state = state.move((starts + chosen.rows).flatten())
         written = torch.cat([written, tokens.unsqueeze(2)], 2)
         width = tokens.shape[1]
+        if not (ended or several):
+            continue
         going = (totals > -float("inf")).any(1)
         # Sources that are done are dropped when they are many enough to pay for copying the others.
         if (kept := going.nonzero()[:, 0]).numel() <= _CROWDED * len(left):
@@ -143,14 +148,13 @@ def _forced(prefixes: Sequence[Sequence[int]], device: torch.device) -> Tensor:
     return torch.tensor(rows, dtype=torch.long, device=device).view(len(prefixes), longest)
 
 
-def _restrict(scores: Tensor, only: Tensor | None) -> None:
+def _restrict(scores: Tensor, never: Tensor, only: Tensor | None) -> None:
     """Rule out what is never written, and for some sources (B,) all but one token; others have padding."""
     sources = (only != PAD).nonzero()[:, 0] if only is not None else ()
     if only is not None and len(sources):
         places = only[sources, None, None].expand(-1, scores.shape[1], 1)
         allowed = scores[sources].gather(2, places)
-    for never in _NEVER:
-        scores[..., never] = -float("inf")
+    scores.index_fill_(2, never, -float("inf"))
     if len(sources):
         scores[sources] = torch.full_like(scores[sources], -float("inf")).scatter_(2, places, allowed)
 
@@ -161,20 +165,19 @@ def _finish(
     chosen: Chosen,
     over: Tensor,
     written: Tensor,
-    last: Tensor,
     settings: DecodingSettings,
     length: int,
     scored: bool,
 ) -> None:
     """Note the outputs that have ended."""
     places = over.nonzero()[:, 0]
-    for sentence, ids, total, cut in zip(
+    for sentence, ids, total in zip(
         left[places].tolist(),
         written[places, chosen.rows[over]].tolist(),
         chosen.totals[over].tolist(),
-        last[places].tolist(),
         strict=True,
     ):
+        cut = length >= sentences[sentence].limit
         total = total if scored else math.nan
         score = total / length**settings.length_penalty
         sentences[sentence].add(Hypothesis(tuple(ids), total, score, cut))
