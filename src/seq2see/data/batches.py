@@ -124,7 +124,7 @@ class Batches:
     def _fitting(self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> int:
         """How many of the first rows make a batch: at least one, padding counted.
 
-        Where the budget ends the batch, up to a tenth of it may be left to the next if that saves padding.
+        Where the budget ends the batch, up to a fifth of it may be left to the next if that saves padding.
         """
         counts = np.arange(1, len(source) + 1)
         widest = np.maximum.accumulate(source), np.maximum.accumulate(target)
@@ -132,7 +132,7 @@ class Batches:
         if most == len(counts):
             return most
         full = np.cumsum(source + target)[:most] / (counts * sum(widest))[:most]
-        least = -(-most * 9 // 10)
+        least = -(-most * 4 // 5)
         return most - int(np.argmax(full[least - 1 :][::-1]))
 
     def _batch(self, rows: npt.NDArray[np.int64]) -> Batch:
