@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import torch
+from clock import read_lines
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel
@@ -31,7 +32,7 @@ _NAMES = {
 
 def read_tokens(path: Path) -> list[list[str]]:
     """Symbols of each line."""
-    return [line.split(" ") for line in path.read_bytes().decode().removesuffix("\n").split("\n")]
+    return [line.split(" ") for line in read_lines(path)]
 
 
 def new_model(

@@ -13,9 +13,10 @@ from seq2see.layers.attention import Watch, harden
 from seq2see.models import Memory, Seq2Seq
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 
-__all__ = ["Hypothesis", "search"]
+__all__ = ["NEVER", "Hypothesis", "search"]
 
-_NEVER = (PAD, BEGIN, UNKNOWN)
+NEVER = (PAD, BEGIN, UNKNOWN)
+"""Symbols that no output has."""
 _CROWDED = 0.8
 """While more than this share of the sources goes on, those that are done stay where they are."""
 
@@ -83,7 +84,7 @@ def search(
     totals = torch.zeros(len(left), width, device=device)
     written = torch.empty(len(left), width, 0, dtype=torch.long, device=device)
     going = torch.ones_like(left, dtype=torch.bool)
-    never = torch.tensor(_NEVER, device=device)
+    never = torch.tensor(NEVER, device=device)
     length = 0
     while len(left) >= max(1, least):
         logits, state = model.step(tokens.flatten(), state, watch)
