@@ -1,9 +1,12 @@
 """What must never change what a model says."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from seq2see.layers.positions import rotary
 from seq2see.models import transformer
@@ -130,7 +133,11 @@ def test_a_rotary_model_sees_only_distances(make_model, monkeypatch, norm):
         torch.tensor([[BEGIN, 4, 5]] * 2),
     )
     plain = model(source, inputs)
-    monkeypatch.setattr(transformer, "rotary", lambda places, width: rotary(places + 7, width))
+
+    def turned(moved: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+        return lambda start, end, width, device: rotary(moved(torch.arange(start, end)), width)
+
+    monkeypatch.setattr(transformer, "turns", turned(lambda places: places + 7))
     torch.testing.assert_close(model(source, inputs), plain, rtol=1e-3, atol=1e-4)
-    monkeypatch.setattr(transformer, "rotary", lambda places, width: rotary(places * 2, width))
+    monkeypatch.setattr(transformer, "turns", turned(lambda places: places * 2))
     assert (model(source, inputs) - plain).abs().max() > 1e-3

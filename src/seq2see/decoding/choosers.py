@@ -128,7 +128,7 @@ def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     size = scores.shape[-1]
     blocks = size // _BLOCK
     if blocks <= 2 * count or scores.numel() < _FEW:
-        return scores.topk(count, -1)
+        return scores.topk(count, -1) if count > 1 else scores.max(-1, keepdim=True)
     whole = scores[..., : blocks * _BLOCK].unflatten(-1, (blocks, _BLOCK))
     chosen = whole.amax(-1).topk(count, -1).indices  # (..., count)
     inside = torch.arange(_BLOCK, device=scores.device)

@@ -1,9 +1,9 @@
 """Transformer blocks: sublayers, each with a residual path and a layer norm."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple, Self
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -107,7 +107,13 @@ class DecoderBlock(_Block):
         rows, heads, _, width = memory.keys.shape
         past = Shelf.empty(rows, heads, width, memory.keys)
         own = self.attention.projection(self.attention.key, self.attention.value)
-        return BlockState(past, Shelf.of(memory), own, self.cross.projection())
+        return BlockState(
+            past,
+            Shelf.of(memory),
+            Sublayer.of(self.attention_residual, own, self.attention.output),
+            Sublayer.of(self.cross_residual, self.cross.projection(), self.cross.output),
+            Sublayer.of(self.feedforward_residual, _parts(self.feedforward.enter), self.feedforward.leave),
+        )
 
     def step(
         self,
@@ -117,40 +123,63 @@ class DecoderBlock(_Block):
         cross_rotation: Tensor | None = None,
         watch: Watch | None = None,
     ) -> tuple[Tensor, "BlockState"]:
-        """New states of one position, (B, D), and the state after it."""
-        past = state.past
-        heads = self.attention.heads
+        """New states of one position, (B, D), and the state after it; nothing is dropped out."""
+        past, memory, own, cross, feedforward = state
+        shape = len(states), -1, self.attention.heads, past.keys.shape[1]
 
-        def look_back(states: Tensor) -> Tensor:
+        def look_back(inside: Tensor) -> Tensor:
             nonlocal past
-            query, key, value = F.linear(states, *state.own).view(len(states), 3, heads, -1).unbind(1)
+            parts = inside.view(shape)
+            query, key, value = parts.unbind(1)
             if rotation is not None:
-                query, key = (rotate(part.unsqueeze(2), rotation).squeeze(2) for part in (query, key))
+                query, key = rotate(parts[:, :2], rotation).unbind(1)
             past = past.put(key, value)
-            read: Tensor = self.attention.output(past.read(query, self.attention.address, watch))
-            return read
+            return past.read(query, self.attention.address, watch)
 
-        def look_at_source(states: Tensor) -> Tensor:
-            query = F.linear(states, *state.cross).view(len(states), heads, -1)
+        def look_at_source(inside: Tensor) -> Tensor:
+            query = inside.view(shape).squeeze(1)
             if cross_rotation is not None:
-                query = rotate(query.unsqueeze(2), cross_rotation).squeeze(2)
-            read: Tensor = self.cross.output(state.memory.read(query, self.cross.address, watch))
-            return read
+                query = rotate(query, cross_rotation)
+            return memory.read(query, self.cross.address, watch)
 
-        states = self.attention_residual(states, look_back)
-        states = self.cross_residual(states, look_at_source)
-        states = self.feedforward_residual(states, self.feedforward)
-        return states, BlockState(past, state.memory, state.own, state.cross)
+        states = own(states, look_back)
+        states = cross(states, look_at_source)
+        states = feedforward(states, self.feedforward.activate)
+        return states, BlockState(past, memory, own, cross, feedforward)
 
 
-@dataclass(frozen=True)
-class BlockState:
-    """What a decoder block carries from step to step: what it has written and what it has read.
+class Sublayer(NamedTuple):
+    """A residual path as plain tensors: what it does to one position costs less than calls of modules."""
 
-    The weights of its projections, put together once, go along.
-    """
+    before: bool
+    norm: tuple[Tensor, Tensor, float]
+    enter: tuple[Tensor, Tensor]
+    leave: tuple[Tensor, Tensor]
+
+    @classmethod
+    def of(cls, residual: Residual, enter: tuple[Tensor, Tensor], leave: nn.Linear) -> Self:
+        """Of modules and the weights that states enter by."""
+        norm = residual.norm
+        parts = (norm.weight, norm.bias, norm.eps)
+        return cls(residual.place == "before", parts, enter, _parts(leave))
+
+    def __call__(self, states: Tensor, inner: Callable[[Tensor], Tensor]) -> Tensor:
+        """States (B, D) after this sublayer, whose own part works on what has entered."""
+        width = states.shape[1:]
+        inside = torch.layer_norm(states, width, *self.norm) if self.before else states
+        after = states + F.linear(inner(F.linear(inside, *self.enter)), *self.leave)
+        return after if self.before else torch.layer_norm(after, width, *self.norm)
+
+
+class BlockState(NamedTuple):
+    """What a decoder block carries from step to step: what it has written, what it has read, its weights."""
 
     past: Shelf
     memory: Shelf
-    own: tuple[Tensor, Tensor]
-    cross: tuple[Tensor, Tensor]
+    own: Sublayer
+    cross: Sublayer
+    feedforward: Sublayer
+
+
+def _parts(layer: nn.Linear) -> tuple[Tensor, Tensor]:
+    return layer.weight, layer.bias

@@ -23,11 +23,12 @@ class FeedForward(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor) -> Tensor:
-        inner = self.enter(states)
+        left: Tensor = self.leave(self.dropout(self.activate(self.enter(states))))
+        return left
+
+    def activate(self, inner: Tensor) -> Tensor:
+        """What stands between the two linear layers."""
         if self.activation == "swiglu":
             gate, inner = inner.chunk(2, -1)
-            inner = F.silu(gate) * inner
-        else:
-            inner = F.relu(inner) if self.activation == "relu" else F.gelu(inner)
-        left: Tensor = self.leave(self.dropout(inner))
-        return left
+            return F.silu(gate) * inner
+        return F.relu(inner) if self.activation == "relu" else F.gelu(inner)

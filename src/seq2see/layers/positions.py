@@ -1,13 +1,14 @@
 """How a model knows where a token stands."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["PositionKind", "Positions", "rotary", "rotate", "sinusoidal"]
+__all__ = ["PositionKind", "Positions", "rotary", "rotate", "sinusoidal", "turns"]
 
 PositionKind = Literal["sinusoidal", "learned", "one-hot", "rotary", "rotary-self", "none"]
 """Rotary positions turn queries and keys: everywhere, or (`rotary-self`) in self-attention alone."""
@@ -25,6 +26,11 @@ def rotary(places: Tensor, width: int) -> Tensor:
     rates = torch.exp(torch.arange(0, width, 2, device=places.device) * (-math.log(10000.0) / width))
     angles = places.float().unsqueeze(-1) * rates
     return torch.stack([angles.cos(), angles.sin()])
+
+
+def turns(start: int, end: int, width: int, device: torch.device) -> Tensor:
+    """The angles of the places from `start` on, `end` not counted."""
+    return _table(rotary, end, width, device)[:, start:end]
 
 
 def rotate(states: Tensor, rotation: Tensor) -> Tensor:
@@ -70,14 +76,18 @@ class Positions(nn.Module):
 
     def _named(self, start: int, end: int, device: torch.device) -> Tensor:
         if self.kind == "sinusoidal":
-            return _waves(1 << max(6, (end - 1).bit_length()), self.width, device)[start:end]
+            return _table(sinusoidal, end, self.width, device)[start:end]
         if self.kind == "learned":
             return self.table[start:end]
         return nn.functional.one_hot(torch.arange(start, end, device=device), self.width).float()
 
 
+def _table(angles: Callable[[Tensor, int], Tensor], end: int, width: int, device: torch.device) -> Tensor:
+    """Of at least `end` places: every step of decoding would otherwise compute a row of it."""
+    return _kept(angles, 1 << max(6, (end - 1).bit_length()), width, device)
+
+
 @lru_cache(maxsize=16)
-def _waves(places: int, width: int, device: torch.device) -> Tensor:
-    """A table that every step of decoding would otherwise compute a row of."""
+def _kept(angles: Callable[[Tensor, int], Tensor], places: int, width: int, device: torch.device) -> Tensor:
     with torch.inference_mode(False):
-        return sinusoidal(torch.arange(places, device=device), width)
+        return angles(torch.arange(places, device=device), width)

@@ -1,16 +1,15 @@
 """The Transformer's encoder and decoder ("Attention Is All You Need", Vaswani et al. 2017)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, cast
 
-import torch
 from torch import Tensor, nn
 
 from seq2see.layers import masks
 from seq2see.layers.attention import KeysValues, Watch
 from seq2see.layers.blocks import BlockState, DecoderBlock, EncoderBlock
 from seq2see.layers.dropout import Dropout
-from seq2see.layers.positions import Positions, rotary
+from seq2see.layers.positions import Positions, turns
 from seq2see.models.contracts import Memory, State, Written, rows_of
 from seq2see.models.settings import ModelSettings, TransformerSettings
 from seq2see.text import PAD
@@ -56,7 +55,7 @@ class _Stack(nn.Module):
         """The turn of each place, if positions are rotary."""
         if not self.positions.kind.startswith("rotary"):
             return None
-        return rotary(torch.arange(start, end, device=like.device), self.head_width)
+        return turns(start, end, self.head_width, like.device)
 
 
 class TransformerEncoder(_Stack):
@@ -82,17 +81,16 @@ class DecoderState:
     length: int
 
     def keep(self, sources: Tensor) -> "DecoderState":
-        rows = rows_of(sources, len(self.blocks[0].past.keys) // len(self.blocks[0].memory.keys))
-        return DecoderState(
-            tuple(
-                replace(block, past=block.past.keep(rows), memory=block.memory.keep(sources))
-                for block in self.blocks
-            ),
-            self.length,
+        first = self.blocks[0]
+        rows = rows_of(sources, first.past.rows // first.memory.rows)
+        blocks = (
+            block._replace(past=block.past.keep(rows), memory=block.memory.keep(sources))
+            for block in self.blocks
         )
+        return DecoderState(tuple(blocks), self.length)
 
     def move(self, rows: Tensor) -> "DecoderState":
-        blocks = tuple(replace(block, past=block.past.move(rows)) for block in self.blocks)
+        blocks = tuple(block._replace(past=block.past.move(rows)) for block in self.blocks)
         return DecoderState(blocks, self.length)
 
 
