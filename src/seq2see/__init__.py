@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from seq2see.run import Model
+    from seq2see.run import Model, Recording
 
-__all__ = ["__version__", "load", "train"]
+__all__ = ["__version__", "load", "record", "train"]
 
 __version__ = "0.1.0"
 
@@ -33,3 +34,10 @@ def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any)
     if trained.interrupted is not None:
         raise KeyboardInterrupt(f"stopped at step {trained.progress.step}; resume=True goes on")
     return trained.model
+
+
+def record(model: "Model") -> "AbstractContextManager[Recording]":
+    """Keep views of all that a model does: `with seq2see.record(model) as seen: model("word")`."""
+    from seq2see.run import record
+
+    return record(model)

@@ -4,30 +4,34 @@ import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings
 from seq2see.decoding import score as score_batch
 from seq2see.decoding.bulk import by_length, one_thread, search_all
-from seq2see.decoding.record import record
 from seq2see.decoding.search import Hypothesis
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
+from seq2see.lens.edits import Edit
+from seq2see.lens.looking import Lens, Wanted
+from seq2see.lens.view import View
+from seq2see.lens.watching import Editor, check_addresses, check_for_any
 from seq2see.models import Seq2Seq
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import Recipe, read_recipe
 from seq2see.settings import build
-from seq2see.text import BEGIN, END, SPECIAL, Codec
+from seq2see.text import BEGIN, SPECIAL, Codec
 
-__all__ = ["Attention", "Engine", "Model", "Output", "Source", "device_of", "load", "network_of"]
+__all__ = ["Engine", "Model", "Output", "Source", "device_of", "load", "network_of", "record"]
 
 _WINDOW = 4096
 _AHEAD = 1
@@ -72,27 +76,39 @@ class Output:
     """Whether it ran into the length limit."""
 
 
-@dataclass(frozen=True)
-class Attention:
-    """Who looked where: weights (H, T, S) by address.
+class Recording(Sequence[View]):
+    """Views of all that a model decoded or scored while it was recorded, each made when it is asked for."""
 
-    Row t of a decoder's weights belongs to the step that read `read[t]` and predicted `predicted[t]`.
-    Columns are `source` for `encoder.*` and `*.cross`, and `read` for `decoder.*.self`.
+    def __init__(self, model: "Model") -> None:
+        self._model = model
+        self._calls: list[tuple[Wanted, tuple[Edit, ...]]] = []
+
+    def note(self, text: str, features: str, said: Sequence[int], edits: Sequence[Edit] = ()) -> None:
+        """Remember a source and its target."""
+        self._calls.append((Wanted(text, self._model.decoding(), features, tuple(said)), tuple(edits)))
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        return self._model.lens.look(*self._calls[place])
+
+
+@contextmanager
+def record(model: "Model") -> Iterator[Recording]:
+    """Record all that a model decodes or scores: `with record(model) as seen: model("word")`.
+
+    The calls themselves are left as they are: they cost no more, and give the same. The weights come from
+    a pass over the same source and target when a view is asked for.
     """
-
-    source: list[str]
-    read: list[str]
-    predicted: list[str]
-    weights: dict[str, Tensor]
-
-    def alignment(self) -> Tensor:
-        """A summary: cross-attention averaged over all heads of the last decoder layer, (T, S)."""
-        crosses = [weights for address, weights in self.weights.items() if address.endswith(".cross")]
-        if not crosses:
-            raise SettingsError(
-                "this model has no attention on its source: all it knows of it is one summary"
-            )
-        return crosses[-1].mean(0)
+    seen = Recording(model)
+    model.recordings.append(seen)
+    try:
+        yield seen
+    finally:
+        model.recordings.remove(seen)
 
 
 class Model:
@@ -104,6 +120,7 @@ class Model:
         self.network = network.eval()
         self.about = about
         self.engine: Engine | None = None
+        self.recordings: list[Recording] = []
 
     @property
     def device(self) -> torch.device:
@@ -133,6 +150,7 @@ class Model:
         prefix: str | None = None,
         ready: Callable[[], bool] = lambda: True,
         scored: bool = True,
+        edits: Sequence[Edit] = (),
         **options: Any,
     ) -> Iterator[list[Output]]:
         """Outputs of a stream of sources, best first, in the order of the sources.
@@ -140,25 +158,41 @@ class Model:
         A stream is taken in windows that grow, sorted by length inside, so that the first outputs
         come soon and the rest come fast. A window also ends where `ready` says that the next source
         would have to be waited for. Unless they are `scored`, outputs of a greedy search have no
-        log-probabilities, which would cost as much as half of the search.
+        log-probabilities, which would cost as much as half of the search. Edits are those that make
+        sense for any source.
         """
         settings = self.decoding(**options)
         forced = self._prefix(prefix) if prefix else []
         engine = self.engine if self.engine is not None and self.engine.takes(settings, forced) else None
+        engine = None if edits else engine
+        check_addresses(edits, self.network)
+        check_for_any(edits)
         stream = iter(sources)
         size, done = _WINDOW if isinstance(sources, Sequence) else 16, 0
-        started: deque[Callable[[], list[list[Output]]]] = deque()
+        started: deque[tuple[list[Source], Callable[[], list[list[Output]]]]] = deque()
         while taken := _take(stream, size, ready):
             if engine is None:
-                yield from self._window(taken, settings, forced, done, scored)
+                found = self._window(taken, settings, forced, done, scored, edits)
+                yield from self._noted(taken, found, edits)
             else:
-                started.append(self._start(engine, taken, settings, done, scored))
+                started.append((taken, self._start(engine, taken, settings, done, scored)))
             done += len(taken)
             size = min(_WINDOW, size * 4) if engine is None else min(_ENGINE_WINDOW, size * 16)
             while len(started) > _AHEAD or (started and not ready()):
-                yield from started.popleft()()
-        while started:
-            yield from started.popleft()()
+                given, wait = started.popleft()
+                yield from self._noted(given, wait())
+        for given, wait in started:
+            yield from self._noted(given, wait())
+
+    def _noted(
+        self, sources: Sequence[Source], found: list[list[Output]], edits: Sequence[Edit] = ()
+    ) -> list[list[Output]]:
+        """Outputs, which those who record have taken note of."""
+        for seen in self.recordings:
+            for source, outputs in zip(sources, found, strict=True):
+                for output in outputs if source.text.strip() or source.features else ():
+                    seen.note(source.text, source.features, output.ids, edits)
+        return found
 
     def _prefix(self, text: str) -> list[int]:
         if unknown := self.codec.target.unknown([text]):
@@ -193,23 +227,34 @@ class Model:
                 ).to(self.device)
                 for row, value in zip(rows, score_batch(self.network, batch).tolist(), strict=True):
                     scores[row] = value
+            for seen in self.recordings:
+                for pair, tag, target in zip(taken, tags, targets, strict=True):
+                    seen.note(pair[0], tag, target[:-1])
             yield from scores
 
-    def attention(self, text: str, target: str | None = None, features: str = "") -> Attention:
-        """What every head looks at while the model says its own output, or a given target."""
-        source = self.codec.encode_sources([text], [features])[0]
-        if target is None:
-            output = next(self.decode([Source(text, features)]))[0].ids
-        else:
-            output = tuple(self.codec.target.encode(target))
-        said = [*output, END]
-        self._refuse_too_long("encoder", [source])
-        self._refuse_too_long("decoder", [said])
-        read = [BEGIN, *said[:-1]]
-        ids = torch.tensor([source], device=self.device), torch.tensor([read], device=self.device)
-        weights = {address: found[0].cpu() for address, found in record(self.network, *ids).items()}
-        show = self.codec.target.tokens
-        return Attention(self.codec.source_tokens(source), show(read), show(said), weights)
+    def attention(
+        self,
+        text: str,
+        target: str | None = None,
+        features: str = "",
+        *,
+        edits: Sequence[Edit] = (),
+        donor: "Model | None" = None,
+        rank: int = 1,
+        **options: Any,
+    ) -> View:
+        """What every head looks at while the model says its own output, or a given target.
+
+        With edits, the view also has what they changed. A donor lends the weights that are borrowed.
+        `rank` chooses among several outputs (`nbest`); further options as under `decoding` in a recipe.
+        """
+        wanted = Wanted(text, self.decoding(**options), features, target, rank)
+        return self.lens.look(wanted, edits, donor.lens if donor is not None else None)
+
+    @property
+    def lens(self) -> Lens:
+        """What looks at this model."""
+        return Lens(self.network, self.codec, self._refuse_too_long, self._limit)
 
     def _window(
         self,
@@ -218,6 +263,7 @@ class Model:
         forced: list[int],
         first: int,
         scored: bool,
+        edits: Sequence[Edit] = (),
     ) -> list[list[Output]]:
         ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
         self._refuse_too_long("encoder", ids)
@@ -230,6 +276,7 @@ class Model:
             forced,
             [first + row for row in full],
             scored,
+            partial(Editor, edits, searching=True) if edits else None,
         )
         # An empty line has an empty output, so that lines stay aligned.
         outputs = [[Output("", (), 0.0, 0.0, False)] for _ in sources]

@@ -69,13 +69,13 @@ def test_hard_attention_reads_one_place(network, name):
     """C10: each step reads where the most weight is; the own past and the encoder stay soft."""
     seen = []
 
-    def argmax(address, weights):
+    def argmax(address, weights, mask):
         if not address.endswith(".cross"):
             return weights
         hard = torch.zeros_like(weights)
         return hard.scatter(-1, weights.max(-1, keepdim=True).indices, 1.0)
 
-    def look(address, weights):
+    def look(address, weights, mask):
         seen.append(address)
         return weights
 
@@ -102,10 +102,10 @@ def test_hard_attention_comes_after_a_watcher(make_model):
     source = torch.tensor([[4, 5, 6, 7, END]])
 
     def prefer(place):
-        return lambda address, weights: weights * 0.1 + 0.6 * torch.eye(5)[place]
+        return lambda address, weights, mask: weights * 0.1 + 0.6 * torch.eye(5)[place]
 
     def only(place):
-        return lambda address, weights: torch.eye(5)[place].expand_as(weights)
+        return lambda address, weights, mask: torch.eye(5)[place].expand_as(weights)
 
     with torch.inference_mode():
         memory = network.encode(source)

@@ -5,9 +5,9 @@ import torch
 from combinations import COMBINATIONS, folds, model, writes
 from torch import Tensor
 
-from seq2see.decoding.record import record
 from seq2see.layers import additive
 from seq2see.layers.losses import cross_entropy
+from seq2see.lens.recording import record
 from seq2see.models import ModelSettings, Seq2Seq
 from seq2see.text import BEGIN, END, PAD
 
@@ -173,7 +173,7 @@ def test_weights_are_seen_by_address(network, name):
     assert {address for address in found if address.startswith("decoder")} == addresses(name)
     seen: dict[str, list[Tensor]] = {}
 
-    def watch(address, weights):
+    def watch(address, weights, mask):
         seen.setdefault(address, []).append(weights)
         return weights
 
@@ -200,7 +200,7 @@ def test_weights_are_seen_by_address(network, name):
 def test_changed_weights_change_the_output(network, name, address):
     """C10, C11: what a watcher gives back is what the model reads with."""
 
-    def to_the_first(place, weights):
+    def to_the_first(place, weights, mask):
         changed = torch.zeros_like(weights)
         changed[..., 0] = 1
         return changed if place == address else weights

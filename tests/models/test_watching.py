@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from seq2see.decoding.record import record
+from seq2see.lens.recording import record
 from seq2see.text import BEGIN
 
 SOURCE = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]])
@@ -23,7 +23,7 @@ ADDRESSES = {
 def test_watched_equals_unwatched(make_model, positions, norm):
     """D1: the plain way that is watched says what the fused one says."""
     model = make_model(positions, norm)
-    watched = model(SOURCE, INPUTS, lambda address, weights: weights)
+    watched = model(SOURCE, INPUTS, lambda address, weights, mask: weights)
     torch.testing.assert_close(watched, model(SOURCE, INPUTS), rtol=1e-5, atol=1e-5)
 
 
@@ -31,7 +31,7 @@ def test_every_address_is_seen_once_in_order(make_model):
     """D2: weights come per head from every attention, by its address."""
     seen = []
 
-    def watch(address, weights):
+    def watch(address, weights, mask):
         seen.append((address, tuple(weights.shape)))
         return weights
 
@@ -62,7 +62,7 @@ def test_changed_weights_change_the_output(make_model, address):
     """C10: what a watcher gives back is what the model reads with."""
     model = make_model()
 
-    def to_the_first(place, weights):
+    def to_the_first(place, weights, mask):
         if place != address:
             return weights
         changed = torch.zeros_like(weights)
@@ -79,13 +79,13 @@ def test_changing_one_head_equals_reading_without_it(make_model):
     attention = model.encoder.blocks[0].attention
     states = torch.randn(1, 3, 16)
 
-    def empty_second(address, weights):
+    def empty_second(address, weights, mask):
         return weights * torch.tensor([1.0, 0.0]).view(1, 2, 1, 1)
 
     seen = attention.project(states)
     read = attention(states, seen, watch=empty_second)
     first_head = {}
-    attention(states, seen, watch=lambda address, weights: first_head.setdefault(address, weights))
+    attention(states, seen, watch=lambda address, weights, mask: first_head.setdefault(address, weights))
     value = seen.values[:, 0]
     expected = first_head["encoder.0.self"][:, 0] @ value @ attention.output.weight[:, :8].T
     torch.testing.assert_close(read, expected + attention.output.bias, rtol=1e-5, atol=1e-5)
@@ -95,7 +95,7 @@ def test_steps_are_watched_too(make_model):
     """D9: one step sees one row of weights over everything written so far."""
     model, seen = make_model(), {}
 
-    def watch(address, weights):
+    def watch(address, weights, mask):
         seen[address] = weights
         return weights
 

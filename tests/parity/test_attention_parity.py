@@ -95,7 +95,7 @@ def test_many_heads_equal_torch(watched, padded):
         (read * torch.linspace(-1, 1, 12)).sin().mean().backward()
         return [read, *(tensor.grad for tensor in given)]
 
-    watch = (lambda address, weights: weights) if watched else None
+    watch = (lambda address, weights, mask: weights) if watched else None
     mine = run(
         lambda query, keys: ours(
             query, ours.project(keys, may_look[:, None, None] if padded else None), watch=watch
@@ -124,7 +124,7 @@ def test_weights_equal_torch_per_head():
             layer.bias.zero_()
     states = torch.randn(1, 6, 8)
     seen = {}
-    ours(states, ours.project(states), watch=lambda address, weights: seen.setdefault(address, weights))
+    ours(states, ours.project(states), watch=lambda address, weights, mask: seen.setdefault(address, weights))
     expected = theirs(states, states, states, average_attn_weights=False)[1]
     torch.testing.assert_close(seen["here"], expected, **CLOSE)
 

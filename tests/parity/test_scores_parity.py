@@ -209,7 +209,7 @@ def test_the_lectures_scores_and_hard_reading():
     states = torch.tensor([[[5, 1], [4, 3], [-2, 6]]], dtype=torch.float64)
     seen = attention.project(states)
     assert attention.score(states, seen.keys)[0, 0, 1].tolist() == [1054, 852, -396]
-    read, weights = attention(states, seen, lambda address, weights: harden(weights))
+    read, weights = attention(states, seen, lambda address, weights, mask: harden(weights))
     assert weights[0, 0, 1].tolist() == [1, 0, 0]
     assert read[0, 1].tolist() == [23, 46]
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from seq2see.cli.console import errors, results, say, table
-from seq2see.cli.heat import HeatMap, alignments
 from seq2see.cli.ladder import climb_and_write, show
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
+from seq2see.lens.terminal import HeatMap
 from seq2see.run import Model, load
 from seq2see.workflow import Request
 
@@ -103,13 +103,12 @@ def _pronounce(models: dict[str, Model]) -> None:
 def _look(model: Model, name: str) -> None:
     """Where a model looked for the sounds of a word."""
     seen = model.attention(SHOWN)
-    weights = seen.alignment().tolist()
     results.print(
         f"[bold]where {name} looks[/]: sounds of {SHOWN!r} (rows) and its letters (columns)",
         highlight=False,
     )
-    results.print(HeatMap(weights, seen.predicted, seen.source))
-    results.print("   ".join(alignments(weights, seen.predicted, seen.source)), highlight=False)
+    results.print(HeatMap(seen.alignment().tolist(), seen.predicted, seen.source))
+    results.print("   ".join(seen.alignments()), highlight=False)
 
 
 def _free(folder: Path) -> Path:

@@ -10,6 +10,7 @@ import torch
 from seq2see.data.batches import pad
 from seq2see.decoding.search import Hypothesis, search
 from seq2see.decoding.settings import DecodingSettings
+from seq2see.layers.attention import Watch
 from seq2see.models import Seq2Seq
 
 __all__ = ["by_length", "one_thread", "search_all"]
@@ -28,19 +29,22 @@ def search_all(
     prefix: Sequence[int] = (),
     keys: Sequence[int] | None = None,
     scored: bool = True,
+    watching: Callable[[], Watch] | None = None,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each source, as `search` finds them.
 
     On a CPU, workers with one thread each take the batches: the many small operations of a step hardly gain
     from a second thread. The few sources of a batch that go on and on are left over, and decoded together.
+    Each batch is watched by a watcher of its own.
     """
     device = next(model.parameters()).device
     names = keys if keys is not None else range(len(sources))
     found: list[list[Hypothesis]] = [[] for _ in sources]
 
     def find(rows: list[int], least: int = 1) -> list[int]:
+        watch = watching() if watching is not None else None
         with torch.inference_mode():
-            memory = model.encode(pad([sources[row] for row in rows]).to(device))
+            memory = model.encode(pad([sources[row] for row in rows]).to(device), watch)
         here = search(
             model,
             memory,
@@ -48,7 +52,8 @@ def search_all(
             settings,
             [prefix] * len(rows),
             [names[row] for row in rows],
-            scored=scored,
+            watch,
+            scored,
             least=least,
         )
         for row, hypotheses in zip(rows, here, strict=True):

@@ -1,7 +1,7 @@
 """One loop that writes outputs token by token, for every model and every way to choose tokens."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -13,12 +13,15 @@ from seq2see.layers.attention import Watch, harden
 from seq2see.models import Memory, Seq2Seq
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 
-__all__ = ["NEVER", "Hypothesis", "search"]
+__all__ = ["NEVER", "Follow", "Hypothesis", "search"]
 
 NEVER = (PAD, BEGIN, UNKNOWN)
 """Symbols that no output has."""
 _CROWDED = 0.8
 """While more than this share of the sources goes on, those that are done stay where they are."""
+
+Follow = Callable[[Tensor, Tensor | None, Tensor, Chosen], None]
+"""Gets the scores (B, W, V) of a step, their norms, the log-probabilities before it (B, W), and the choice"""
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,14 @@ def search(
     watch: Watch | None = None,
     scored: bool = True,
     least: int = 1,
+    follow: Follow | None = None,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each encoded source, best first.
 
     `limits` are the most tokens of each output, the end symbol counted; `keys` name each source for
     the random numbers of sampling, so that its samples do not depend on its neighbours. Where they are
     not needed (`scored`), a greedy search leaves out the log-probabilities. The search ends when fewer
-    than `least` sources are left, and has no hypotheses for those.
+    than `least` sources are left, and has no hypotheses for those. Whoever follows sees every choice.
     """
     device = memory.states.device
     sentences = [_Sentence(limit, settings.nbest) for limit in limits]
@@ -97,6 +101,8 @@ def search(
             only = only.masked_fill_(~going, PAD)
         _restrict(scores, never, only)
         chosen = chooser.choose(scores, norms, totals, length)
+        if follow is not None:
+            follow(scores, norms, totals, chosen)
         tokens, totals = chosen.tokens, chosen.totals
         over = (tokens == END) & (totals > -float("inf"))
         ended = bool(over.any())
@@ -135,8 +141,8 @@ def _chooser(
 def _hard(watch: Watch | None) -> Watch:
     """Attention on the source made hard, after whoever watches has had a say."""
 
-    def look(address: str, weights: Tensor) -> Tensor:
-        weights = watch(address, weights) if watch is not None else weights
+    def look(address: str, weights: Tensor, mask: Tensor | None) -> Tensor:
+        weights = watch(address, weights, mask) if watch is not None else weights
         return harden(weights) if address.endswith(".cross") else weights
 
     return look

@@ -13,8 +13,8 @@ from seq2see.layers.short import LONGEST, short_attention
 
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
-Watch = Callable[[str, Tensor], Tensor]
-"""Gets the address and the weights (B, H, T, S) of each attention, and gives back the weights to use."""
+Watch = Callable[[str, Tensor, Tensor | None], Tensor]
+"""Gets address, weights (B, H, T, S) and mask of each attention, and gives back the weights to use."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class MultiHeadAttention(nn.Module):
         """What each query (B, H, T, K) reads, (B, T, D)."""
         dropped = self.dropout if self.training else 0.0
         if watch is not None:
-            weights = watch(self.address, attention_weights(query, seen.keys, seen.mask))
+            weights = watch(self.address, attention_weights(query, seen.keys, seen.mask), seen.mask)
             read = dropout(weights, dropped) @ seen.values
         elif query.device.type == "cpu" and max(query.shape[2], seen.keys.shape[2]) <= LONGEST:
             read = short_attention(query, seen.keys, seen.values, seen.mask, dropped)

@@ -107,9 +107,15 @@ class Shelf:
                 scores.narrow(2, self.length, empty).fill_(-float("inf"))
         weights, values = scores.softmax(-1), self.values
         if watch is not None:
-            seen = weights[..., : self.length].unflatten(0, (-1, heads))
-            weights, values = watch(address, seen).flatten(0, 1), values[:, : self.length]
+            seen, values = weights[..., : self.length], values[:, : self.length]
+            weights = watch(address, seen.unflatten(0, (-1, heads)), self._mask()).flatten(0, 1)
         read = torch.bmm(weights, values)
         if queries > 1:
             read = read.view(-1, heads, queries, width).transpose(1, 2)
         return read.reshape(count, heads * width)
+
+    def _mask(self) -> Tensor | None:
+        """Where one may look, (B, 1, 1, S)."""
+        if self.hidden is None:
+            return None
+        return self.hidden[:: self.heads, None, :, : self.length] == 0

@@ -185,6 +185,6 @@ class ScoredAttention(nn.Module):
         """What each state reads (B, T, M), and the weights per head (B, H, T, S)."""
         weights = normalise(self.score(states, seen.keys), seen.mask)
         if watch is not None:
-            weights = watch(self.address, weights)
+            weights = watch(self.address, weights, seen.mask)
         read = dropout(weights, self.dropout if self.training else 0.0) @ seen.values
         return read.transpose(1, 2).flatten(2), weights  # (B, H, T, K) -> (B, T, M)

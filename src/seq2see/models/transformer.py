@@ -160,6 +160,6 @@ class _Pointing:
     def __init__(self, watch: Watch | None) -> None:
         self._watch = watch
 
-    def __call__(self, address: str, weights: Tensor) -> Tensor:
-        self.weights = self._watch(address, weights) if self._watch is not None else weights
+    def __call__(self, address: str, weights: Tensor, mask: Tensor | None) -> Tensor:
+        self.weights = self._watch(address, weights, mask) if self._watch is not None else weights
         return self.weights

@@ -1,0 +1,120 @@
+"""The explorer's page: its files, and one self-contained file that opens on saved data."""
+
+import base64
+import json
+from importlib.resources import files
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seq2see.lens.view import View
+
+__all__ = ["as_bytes", "described", "live_page", "map_of", "saved_page", "web_file"]
+
+_MARK = "<!-- importmap -->"
+_STYLE = '<link rel="stylesheet" href="/web/style.css">'
+
+
+def web_file(name: str) -> bytes | None:
+    """A file of the page, by name."""
+    found = {entry.name: entry for entry in files("seq2see.lens").joinpath("web").iterdir()}
+    return found[name].read_bytes() if name in found else None
+
+
+def live_page() -> str:
+    """The page as a server gives it out: its modules are files of their own."""
+    return _page({name: f"/web/{name}.js" for name in _modules()})
+
+
+def saved_page(view: View) -> str:
+    """One file with everything in it: modules, style, and what was seen."""
+    modules = {name: _data_url(text) for name, text in _modules().items()}
+    style = (web_file("style.css") or b"").decode()
+    page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")
+    saved = {
+        "models": {
+            "models": [
+                {"name": "a", "run": "", "about": "", "addresses": _addresses(view), "features": False}
+            ]
+        },
+        "request": {"model": "a", "text": "", "edits": []},
+        "view": described(view),
+        "maps": {
+            address: base64.b64encode(as_bytes(weights)).decode() for address, weights in view.weights.items()
+        },
+        "summaries": {},
+    }
+    # Inside a script element only "</" could end it early.
+    held = json.dumps(saved, ensure_ascii=False).replace("</", "<\\/")
+    return page.replace("</head>", f'<script type="application/json" id="saved">{held}</script>\n</head>', 1)
+
+
+def described(view: View) -> dict[str, Any]:
+    """A view without its weights, as plain values."""
+    return {
+        "source": view.source,
+        "read": view.read,
+        "predicted": view.predicted,
+        "output": view.output,
+        "log_probability": view.log_probability,
+        "cut": view.cut,
+        "steps": [step._asdict() for step in view.steps],
+        "maps": [
+            {
+                **address,
+                "shape": list(view.weights[address["address"]].shape[1:]),
+                "summaries": view.summaries(address["address"]),
+            }
+            for address in _addresses(view)
+        ],
+        "effect": _effect(view),
+        "tree": view.tree
+        and {"nodes": [{"id": number, **branch._asdict()} for number, branch in enumerate(view.tree)]},
+    }
+
+
+def as_bytes(weights: Tensor) -> bytes:
+    """One byte for each weight."""
+    return weights.mul(255).round().clamp(0, 255).to(torch.uint8).contiguous().numpy().tobytes()
+
+
+def map_of(address: str, heads: int) -> dict[str, Any]:
+    """What the rows and columns of an attention stand for."""
+    kind = "source" if address.startswith("encoder") else "target"
+    own = address.startswith("decoder") and address.endswith("self")
+    return {"address": address, "heads": heads, "rows": kind, "columns": "target" if own else "source"}
+
+
+def _addresses(view: View) -> list[dict[str, Any]]:
+    return [map_of(address, len(weights)) for address, weights in view.weights.items()]
+
+
+def _effect(view: View) -> dict[str, Any] | None:
+    if view.effect is None:
+        return None
+    found = view.effect._asdict()
+    return {
+        **{name: value for name, value in found.items() if name != "divergence"},
+        "kl": found["divergence"],
+    }
+
+
+def _modules() -> dict[str, str]:
+    """Name and text of each module of the page."""
+    web = files("seq2see.lens").joinpath("web")
+    return {
+        entry.name.removesuffix(".js"): entry.read_text(encoding="utf-8")
+        for entry in sorted(web.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".js")
+    }
+
+
+def _page(modules: dict[str, str]) -> str:
+    text = (web_file("index.html") or b"").decode()
+    imports = json.dumps({"imports": {f"seq2see/{name}": place for name, place in modules.items()}})
+    return text.replace(_MARK, f'<script type="importmap">{imports}</script>')
+
+
+def _data_url(text: str) -> str:
+    return "data:text/javascript;base64," + base64.b64encode(text.encode()).decode()

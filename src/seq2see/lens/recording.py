@@ -1,0 +1,48 @@
+"""A network while it reads a source and says a given target: its weights and what it thinks of the target."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from seq2see.layers.attention import Watch
+from seq2see.lens.watching import Recorder
+from seq2see.models import Seq2Seq
+from seq2see.text import BEGIN
+
+__all__ = ["Recorded", "record", "say"]
+
+
+class Recorded(NamedTuple):
+    """Of one source and one target."""
+
+    weights: dict[str, Tensor]
+    """By address, (H, T, S)."""
+    log_probabilities: Tensor
+    """Of every token at every step, (T, V)."""
+
+    def of(self, said: Sequence[int]) -> list[float]:
+        """The log-probability of each token of a target."""
+        chosen = torch.tensor(said, device=self.log_probabilities.device)
+        picked: list[float] = self.log_probabilities.gather(1, chosen[:, None])[:, 0].tolist()
+        return picked
+
+
+@torch.inference_mode()
+def record(network: Seq2Seq, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> dict[str, Tensor]:
+    """Weights per head at every address, (B, H, T, S), after whoever watches has changed them."""
+    recorder = Recorder(watch)
+    network(source, inputs, recorder)
+    return recorder.weights()
+
+
+@torch.inference_mode()
+def say(network: Seq2Seq, source: Sequence[int], said: Sequence[int], watch: Watch | None = None) -> Recorded:
+    """One target, the end symbol included, from one source."""
+    device = next(network.parameters()).device
+    recorder = Recorder(watch)
+    inputs = torch.tensor([[BEGIN, *said[:-1]]], device=device)
+    logits = network(torch.tensor([source], device=device), inputs, recorder)
+    weights = {address: found[0] for address, found in recorder.weights().items()}
+    return Recorded(weights, logits[0].float().log_softmax(-1))

@@ -1,0 +1,80 @@
+"""Attention in a terminal: colours where there are some, characters where there are none."""
+
+from collections.abc import Sequence
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["HeatMap"]
+
+_SHADES = " ░▒▓█"
+_LABEL = 20
+"""Columns for the label of a row in a map that is too large to label every cell."""
+
+
+class HeatMap:
+    """Rows of weights between 0 and 1, with a label for each row and column.
+
+    A map that fits is drawn with all its labels. A larger one has two rows of cells in each line of text, by
+    half blocks, and cells are put together (the highest counts) until it fits.
+    """
+
+    def __init__(
+        self, weights: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]
+    ) -> None:
+        self._weights, self._rows, self._columns = weights, rows, columns
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        label = max((len(row) for row in self._rows), default=0)
+        fits = label + 1 + sum(len(column) + 2 for column in self._columns) <= options.max_width
+        if fits and len(self._rows) <= 60:
+            yield self._labelled()
+        else:
+            yield from self._compact(options.max_width, coloured=console.color_system is not None)
+
+    def _labelled(self) -> Table:
+        grid = Table(box=None, padding=(0, 0), pad_edge=False)
+        grid.add_column("", justify="right")
+        grid.add_column(" ")
+        for column in self._columns:
+            grid.add_column(Text(f" {column} "), justify="center")
+        for label, weights in zip(self._rows, self._weights, strict=True):
+            cells = [
+                _cell(weight, len(column) + 2) for weight, column in zip(weights, self._columns, strict=True)
+            ]
+            grid.add_row(Text(label), "", *cells)
+        return grid
+
+    def _compact(self, width: int, coloured: bool) -> RenderResult:
+        every = -(-len(self._columns) // max(1, width - _LABEL - 1))
+        rows = [
+            [max(row[start : start + every]) for start in range(0, len(row), every)] for row in self._weights
+        ]
+        together = 2 if coloured else 1
+        for start in range(0, len(rows), together):
+            line = Text(f"{self._rows[start][:_LABEL]:>{_LABEL}} ")
+            upper, lower = rows[start], rows[start + 1] if start + 1 < len(rows) else [0.0] * len(rows[start])
+            for above, below in zip(upper, lower, strict=True):
+                if coloured:
+                    line.append("▀", Style(color=_colour(above), bgcolor=_colour(below)))
+                else:
+                    line.append(_shade(above))
+            yield line
+        note = f"{len(self._columns)} columns" + (f", {every} to a character" if every > 1 else "")
+        yield Text(f"{'':{_LABEL}} {note}: {self._columns[0]} … {self._columns[-1]}", style="dim")
+
+
+def _cell(weight: float, width: int) -> Text:
+    """A block whose shade is the weight; colour where there is some, characters where there is none."""
+    return Text(_shade(weight) * width, Style(color=_colour(weight)))
+
+
+def _shade(weight: float) -> str:
+    return _SHADES[min(len(_SHADES) - 1, round(weight * (len(_SHADES) - 1)))]
+
+
+def _colour(weight: float) -> str:
+    light = round(40 + 215 * (1 - weight))
+    return f"rgb({light // 3},{light // 2 + 60},255)"

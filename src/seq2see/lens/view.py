@@ -1,0 +1,170 @@
+"""What was seen of one source: tokens, weights, candidates, and ways to show them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from torch import Tensor
+
+from seq2see.errors import SettingsError
+from seq2see.lens import summaries
+from seq2see.settings import near
+
+__all__ = ["Branch", "Effect", "Step", "View"]
+
+_WORD = "▁"
+"""What the label of a token begins with where it begins a word."""
+
+
+class Step(NamedTuple):
+    """One token of an output, and the likeliest tokens in its place: id, label, log-probability."""
+
+    log_probability: float
+    top: list[tuple[int, str, float]]
+
+
+class Branch(NamedTuple):
+    """A hypothesis of a search: its last token, and the number of the hypothesis before it."""
+
+    parent: int | None
+    token: int
+    label: str
+    log_probability: float
+    step: int
+    state: Literal["kept", "pruned", "finished", "best"]
+
+
+class Effect(NamedTuple):
+    """What edits changed: the unedited output beside the edited one."""
+
+    output: str
+    predicted: list[str]
+    log_probability: float
+    difference: list[tuple[str, str]]
+    """Tokens that stay (=), go (-) and come (+)."""
+    change: float
+    """Of the log-probability of the unedited output: edited less unedited."""
+    divergence: list[float]
+    """KL(unedited || edited) at each step of the unedited output, in nats."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Who looked where: weights (H, T, S) by address.
+
+    Row t of a decoder's weights belongs to the step that read `read[t]` and predicted `predicted[t]`.
+    Columns are `source` for `encoder.*` and `*.cross`, and `read` for a decoder's self-attention.
+    """
+
+    source: list[str]
+    read: list[str]
+    predicted: list[str]
+    weights: dict[str, Tensor]
+    output: str
+    log_probability: float
+    steps: list[Step] = field(default_factory=list)
+    cut: bool = False
+    tree: list[Branch] | None = None
+    effect: Effect | None = None
+
+    def at(self, address: str | None = None, head: int | None = None) -> Tensor:
+        """Weights of one head, (T, S); of all heads averaged if none is named, which is a summary."""
+        address = address or self._last_cross()
+        if address not in self.weights:
+            raise SettingsError(f"there is no attention {address!r}; {near(address, self.weights)}")
+        found = self.weights[address]
+        if head is None:
+            return found.mean(0)
+        if not 0 <= head < len(found):
+            raise SettingsError(f"{address} has no head {head}: they are numbered from 0 to {len(found) - 1}")
+        return found[head]
+
+    def alignment(self) -> Tensor:
+        """A summary: cross-attention averaged over all heads of the last decoder layer, (T, S)."""
+        return self.at()
+
+    def alignments(self, address: str | None = None, head: int | None = None) -> list[str]:
+        """For each row the column that it looks at most, as `k <- K .83`."""
+        address = address or self._last_cross()
+        rows = self.source if address.startswith("encoder") else self.predicted
+        return summaries.alignments(self.at(address, head), rows, self.columns(address))
+
+    def rows(self, address: str) -> list[str]:
+        """A label for each row: of an output, the token read and the token predicted."""
+        if address.startswith("encoder"):
+            return self.source
+        return [f"{read} → {said}" for read, said in zip(self.read, self.predicted, strict=True)]
+
+    def columns(self, address: str) -> list[str]:
+        """A label for each column."""
+        return self.read if address.startswith("decoder") and address.endswith("self") else self.source
+
+    def summaries(self, address: str) -> list[dict[str, float]]:
+        """Entropy, mass on the first and last place, diagonality, distance and coverage of each head."""
+        self.at(address)
+        return summaries.summarise(self.weights[address])
+
+    def rollout(self, side: Literal["encoder", "decoder"] = "encoder") -> Tensor:
+        """How much of each last state comes from each position, through all layers; rows sum to 1."""
+        return summaries.rollout(self.weights, side)
+
+    def in_words(self) -> "View":
+        """The same with sub-words (or characters) merged to words; steps and the tree are left out."""
+        source, read, said = (_words(labels) for labels in (self.source, self.read, self.predicted))
+        merged = {}
+        for address, found in self.weights.items():
+            rows = source if address.startswith("encoder") else said
+            columns = read if address.startswith("decoder") and address.endswith("self") else source
+            merged[address] = summaries.merged(found, rows, columns)
+        return replace(
+            self,
+            source=_joined(self.source, source),
+            read=_joined(self.read, said),
+            predicted=_joined(self.predicted, said),
+            weights=merged,
+            steps=[],
+            tree=None,
+        )
+
+    def save(self, path: str | Path, at: str | None = None, head: int | None = None, **options: Any) -> Path:
+        """Draw into a file: .svg, .png or .pdf (one map, or with `grid=True` all heads), or .html (all)."""
+        from seq2see.lens import drawing
+
+        return drawing.save(self, Path(path), at, head, **options)
+
+    def show(self, at: str | None = None, head: int | None = None) -> None:
+        """The page in a notebook; shades in a terminal."""
+        from seq2see.lens import drawing
+
+        drawing.show(self, at or self._last_cross(), head)
+
+    def _last_cross(self) -> str:
+        crosses = [address for address in self.weights if address.endswith("cross")]
+        if not crosses:
+            raise SettingsError(
+                "this model has no attention on its source: all it knows of it is one summary"
+            )
+        return crosses[-1]
+
+
+def _words(labels: Sequence[str]) -> list[range]:
+    """Where words begin and end; every token is one where nothing shows it."""
+    if not any(label.startswith(_WORD) for label in labels):
+        return [range(place, place + 1) for place in range(len(labels))]
+    starts = [
+        place
+        for place, label in enumerate(labels)
+        if place == 0 or label.startswith(_WORD) or _alone(label) or _alone(labels[place - 1])
+    ]
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], len(labels)], strict=True)]
+
+
+def _alone(label: str) -> bool:
+    """Whether a label is that of a special symbol or a feature."""
+    return (label[:1], label[-1:]) in (("<", ">"), ("[", "]")) and len(label) > 2
+
+
+def _joined(labels: Sequence[str], groups: Sequence[range]) -> list[str]:
+    words = ("".join(labels[place] for place in group) for group in groups)
+    return [word.lstrip(_WORD) or word for word in words]
