@@ -10,7 +10,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 demo: .venv/demo
 	$(BIN)/seq2see demo
 
-test: .venv/dev
+test: .venv/dev .venv/chromium
 	$(BIN)/pytest
 
 check: .venv/dev
@@ -34,6 +34,11 @@ clean:
 
 .venv/demo: .venv/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[demo,tasks]'
+	touch $@
+
+# The explorer is tested in a real browser. Where there is none and it may not be installed, those tests say so.
+.venv/chromium: .venv/python
+	command -v chromium || (apt-get update && apt-get install --yes --no-install-recommends chromium) || true
 	touch $@
 
 .venv/dev: .venv/python pyproject.toml constraints.txt

@@ -80,7 +80,7 @@ def _speed(
     engine = CTranslate2(model, run, int8)
     names = source_names(model.codec)
     tokens = [[names[place] for place in ids] for ids in model.codec.encode_sources(texts)]
-    limit = model._limit(max(map(len, tokens)), model.decoding(beam=beam), 0)
+    limit = model.output_limit(max(map(len, tokens)), model.decoding(beam=beam), 0)
 
     def direct(size: int) -> None:
         engine._translator.translate_batch(

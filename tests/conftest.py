@@ -2,14 +2,18 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from small_runs import train_small
 
+import seq2see
 from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.run import Model
 from seq2see.text import END, PAD
 
 torch.set_num_threads(1)
@@ -57,3 +61,15 @@ def make_model() -> Callable[..., Seq2Seq]:
         return made[key]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Small trained runs, by what they are made of."""
+    return train_small(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def models(runs: dict[str, Path]) -> dict[str, Model]:
+    """The same, loaded."""
+    return {name: seq2see.load(folder, device="cpu") for name, folder in runs.items()}

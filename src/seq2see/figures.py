@@ -3,9 +3,12 @@
 import io
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-__all__ = ["Points", "line_figure"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Points", "change_figure", "line_figure"]
 
 Points = Sequence[tuple[str, Sequence[float]]]
 """Along the axis: a label, and one value for each repetition."""
@@ -39,6 +42,35 @@ def line_figure(
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.3)
         axes.legend(frameon=False)
-        drawn = io.BytesIO()
-        figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
+        return _bytes_of(figure, kind)
+
+
+def change_figure(changes: Mapping[str, Sequence[float]], title: str, kind: str) -> bytes:
+    """A cell for each value of each row: blue where it is below zero, orange where it is above."""
+    from matplotlib import rc_context
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    widest = max(map(len, changes.values()))
+    bound = max((abs(value) for row in changes.values() for value in row), default=0) or 1
+    colours = LinearSegmentedColormap.from_list("change", [_COLOURS[0], "#ffffff", _COLOURS[1]])
+    with rc_context({"svg.hashsalt": "seq2see", "font.size": 9}):
+        figure = Figure(figsize=(2.2 + 0.8 * widest, 1.2 + 0.4 * len(changes)), layout="constrained")
+        axes = figure.add_subplot()
+        table = [[*row, *[float("nan")] * (widest - len(row))] for row in changes.values()]
+        image = axes.imshow(table, cmap=colours, vmin=-bound, vmax=bound, aspect="auto")
+        for place, row in enumerate(changes.values()):
+            for column, value in enumerate(row):
+                axes.text(column, place, f"{value:+.1f}", ha="center", va="center")
+        axes.set_xticks(range(widest), [f"head {head}" for head in range(widest)])
+        axes.set_yticks(range(len(changes)), list(changes))
+        axes.set_title(title)
+        figure.colorbar(image, ax=axes)
+        return _bytes_of(figure, kind)
+
+
+def _bytes_of(figure: "Figure", kind: str) -> bytes:
+    drawn = io.BytesIO()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    figure.savefig(drawn, format=kind, dpi=150, metadata=undated)
     return drawn.getvalue()

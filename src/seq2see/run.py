@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings
@@ -251,10 +252,23 @@ class Model:
         wanted = Wanted(text, self.decoding(**options), features, target, rank)
         return self.lens.look(wanted, edits, donor.lens if donor is not None else None)
 
+    def attribution(
+        self,
+        text: str,
+        target: str | None = None,
+        features: str = "",
+        *,
+        kind: str = "gradient",
+        edits: Sequence[Edit] = (),
+        **options: Any,
+    ) -> Tensor:
+        """What each source token did for each output token, by `gradient` or `occlusion`, (T, S)."""
+        return self.lens.attribution(Wanted(text, self.decoding(**options), features, target), kind, edits)
+
     @property
     def lens(self) -> Lens:
         """What looks at this model."""
-        return Lens(self.network, self.codec, self._refuse_too_long, self._limit)
+        return Lens(self.network, self.codec, self._refuse_too_long, self.output_limit)
 
     def _window(
         self,
@@ -271,7 +285,7 @@ class Model:
         found = search_all(
             self.network,
             [ids[row] for row in full],
-            [self._limit(len(ids[row]), settings, len(forced)) for row in full],
+            [self.output_limit(len(ids[row]), settings, len(forced)) for row in full],
             settings,
             forced,
             [first + row for row in full],
@@ -296,7 +310,7 @@ class Model:
         ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
         self._refuse_too_long("encoder", ids)
         full = [row for row, source in enumerate(sources) if source.text.strip() or source.features]
-        limit = {length: self._limit(length, settings, 0) for length in {len(ids[row]) for row in full}}
+        limit = {length: self.output_limit(length, settings, 0) for length in {len(ids[row]) for row in full}}
         limits = [limit[len(ids[row])] for row in full]
         wait = engine.start([ids[row] for row in full], limits, settings, scored)
 
@@ -316,7 +330,7 @@ class Model:
         tell = self.codec.target.decode
         return [Output(tell(one.ids), one.ids, one.log_probability, one.score, one.cut) for one in hypotheses]
 
-    def _limit(self, length: int, settings: DecodingSettings, forced: int) -> int:
+    def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""
         likely = math.ceil(1.5 * self.about["length_ratio"] * length) + 10 + forced
         limit = settings.max_length or min(likely, 2 * self.about["longest_target"] + 10 + forced)

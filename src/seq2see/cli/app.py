@@ -138,6 +138,16 @@ def decode(
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
+    edit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EDIT",
+            help="Change attention, as 'off at=decoder.*.cross heads=0 how=uniform'; repeatable.",
+        ),
+    ] = None,
+    show_attention: Annotated[
+        bool, typer.Option("--show-attention", help="Draw where each output looked, on standard error.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line, with scores.")] = False,
 ) -> None:
     """Read sources, write outputs, line by line and in order."""
@@ -155,7 +165,20 @@ def decode(
         "max_length": max_length,
         "seed": seed,
     }
-    using.decode(run, file, source, features, prefix, device, engine, int8, json, options)
+    using.decode(
+        run,
+        file,
+        source,
+        features,
+        prefix,
+        device,
+        engine,
+        int8,
+        json,
+        options,
+        edit or [],
+        show_attention,
+    )
 
 
 @app.command()
@@ -292,6 +315,51 @@ def ladder(
 
 
 @app.command()
+def explore(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN [RUN2]", help="A run directory, or two to compare.")
+    ],
+    text: Annotated[str | None, typer.Option(help="What to look at first.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; the default is this machine alone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The first that is free from here on.")] = 8264,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    device: Device = "auto",
+) -> None:
+    """See what a model attends to in a page, and change it."""
+    from seq2see.cli import looking
+
+    if len(runs) > 2:
+        raise typer.BadParameter("one or two runs can be explored at a time")
+    looking.explore(runs, host, port, device, text, browser)
+
+
+@app.command()
+def heads(
+    run: Run,
+    file: Annotated[str, typer.Argument(help=f"Pairs: {DATA}", show_default=False)],
+    how: Annotated[
+        str, typer.Option(help="What a head that is off looks at: zero, uniform, first.")
+    ] = "zero",
+    metric: Annotated[str | None, typer.Option(help="The score; by default the one of training.")] = None,
+    most: Annotated[int, typer.Option(min=1, help="Sources at the most, evenly chosen.")] = 200,
+    beam: Annotated[int, typer.Option(min=1, help="Hypotheses kept at each step.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Draw a heat map: .svg, .png or .pdf.")] = None,
+    source: SourceColumn = None,
+    target: TargetColumn = None,
+    features: FeatureColumn = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Switch off each head in turn, and say what it costs."""
+    from seq2see.cli import looking
+
+    columns = {"source": source, "target": target, "features": features}
+    looking.heads(run, file, how, metric, most, beam, out, columns, device, json)
+
+
+@app.command()
 def info(run: Run, json: Json = False) -> None:
     """Say what a run is: recipe, parameters by part, data, best score."""
     from seq2see.cli import about
@@ -303,8 +371,9 @@ def info(run: Run, json: Json = False) -> None:
 def demo(
     out: Annotated[Path, typer.Option(help="Where the demo's data and run go.")] = Path("runs/demo"),
     minutes: Annotated[float, typer.Option(help="How long to train at the most, all models together.")] = 8.0,
+    explore: Annotated[bool, typer.Option(help="Serve the explorer at the end.")] = True,
 ) -> None:
     """Let three models learn to pronounce English in a few minutes, and look inside."""
     from seq2see.cli import demo as show
 
-    show.demo(out, minutes)
+    show.demo(out, minutes, explore)

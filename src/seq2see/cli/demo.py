@@ -9,6 +9,7 @@ from pathlib import Path
 
 from seq2see.cli.console import errors, results, say, table
 from seq2see.cli.ladder import climb_and_write, show
+from seq2see.cli.looking import serve_explorer
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
 from seq2see.lens.terminal import HeatMap
@@ -36,7 +37,7 @@ SETTINGS = (
 )
 
 
-def demo(out: Path, minutes: float) -> None:
+def demo(out: Path, minutes: float, explore: bool) -> None:
     """Train three models on the CMU pronouncing dictionary, pronounce new words, and compare them."""
     data = out.with_name(f"{out.name}-data")
     words = _write_dictionary(data)
@@ -60,6 +61,7 @@ def demo(out: Path, minutes: float) -> None:
     results.print(
         f"  echo 'your word' | {program} decode {best.run} --nbest 3\n"
         f"  {program} compare {' '.join(rung.run for rung in found.rungs[-2:])} {data / 'dev.tsv'}\n"
+        f"  {program} explore {best.run}\n"
         f"  {program} ladder task:reverse\n"
         f"  {program} train YOUR-PAIRS.tsv",
         highlight=False,
@@ -67,6 +69,9 @@ def demo(out: Path, minutes: float) -> None:
         soft_wrap=True,
     )
     say(f"accuracy by word length is drawn in {folder / 'ladder.png'}")
+    if explore:
+        looking = [(Path(rung.run), models[rung.preset]) for rung in reversed(found.rungs[1:])]
+        serve_explorer(looking, "127.0.0.1", 8264, SHOWN)
 
 
 def _write_dictionary(folder: Path) -> int:

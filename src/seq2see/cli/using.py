@@ -4,7 +4,7 @@ import json
 import sys
 import tempfile
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,10 +19,13 @@ from seq2see.data.lines import Arriving, save_standard_input
 from seq2see.data.pairs import Columns, columns_of
 from seq2see.engines import use_engine
 from seq2see.errors import DataError, SettingsError
+from seq2see.lens.edits import Edit, parse_edit
+from seq2see.lens.looking import Wanted
+from seq2see.lens.terminal import HeatMap
 from seq2see.run import Model, Output, Source, load
 from seq2see.workflow import examples_of
 
-__all__ = ["compare", "decode", "decode_with", "evaluate", "score"]
+__all__ = ["compare", "decode", "decode_with", "evaluate", "pairs_of", "score"]
 
 _TOGETHER = 16
 """Lines that are written together; every window of decoding has a multiple of it."""
@@ -39,19 +42,30 @@ def decode(
     int8: bool,
     as_json: bool,
     options: dict[str, Any],
+    edits: list[str],
+    show_attention: bool,
 ) -> None:
     """Write an output for each line as soon as it is there; exit code 1 if one could not be read."""
     model = load(run, device)
+    if edits:
+        options = {**options, "edits": [parse_edit(edit) for edit in edits]}
     columns = columns_of(model.recipe.data, source=source, features=features)
     if features is not None and model.codec.features is None:
         raise SettingsError(f"{run} was trained without features; leave --features out")
-    _use_engine(model, run, engine, int8, options, prefix=bool(prefix))
-    if decode_with(model, file, columns, prefix, as_json, options):
+    if not edits:
+        _use_engine(model, run, engine, int8, options, prefix=bool(prefix))
+    if decode_with(model, file, columns, prefix, as_json, options, show_attention):
         sys.exit(1)
 
 
 def decode_with(
-    model: Model, file: str, columns: Columns, prefix: str | None, as_json: bool, options: dict[str, Any]
+    model: Model,
+    file: str,
+    columns: Columns,
+    prefix: str | None,
+    as_json: bool,
+    options: dict[str, Any],
+    show_attention: bool = False,
 ) -> int:
     """Write an output for each line of a file, and give the number of lines that could not be read."""
     reader = PairFile(file, columns, needs_target=False)
@@ -61,7 +75,11 @@ def decode_with(
     ranked = _ranked(options)
     outputs = model.decode(inputs, prefix, ready, scored=as_json or ranked, **options)
     for done, found in enumerate(outputs, 1):
-        _write(inputs.lines.popleft(), found, as_json, ranked)
+        line, source = inputs.lines.popleft()
+        _write(line, found, as_json, ranked)
+        if show_attention and source.text.strip():
+            sys.stdout.flush()
+            _show_attention(model, source, found[0], options.get("edits", ()))
         # Nothing waits in a buffer while more input is waited for, or a further window is decoded.
         if not inputs.lines or done % _TOGETHER == 0:
             sys.stdout.flush()
@@ -82,7 +100,7 @@ class _Inputs:
     def __init__(self, model: Model, items: Iterator[Pair | Problem]) -> None:
         self._model = model
         self._items = items
-        self.lines: deque[int] = deque()
+        self.lines: deque[tuple[int, Source]] = deque()
         self.unknown: Counter[str] = Counter()
         self.bad = 0
 
@@ -92,9 +110,8 @@ class _Inputs:
             if isinstance(item, Problem):
                 if item.fatal:
                     self.bad += 1
-                    self.lines.append(item.line)
                     say(f"line {item.line}: {item.kind} ({item.detail}); its output is left empty")
-                    yield Source("")
+                    yield self._noted(item.line, Source(""))
                 continue
             if len(item.source) > longest and len(codec.source.encode(item.source)) > longest:
                 size = f"{len(item.source):,} characters"
@@ -105,8 +122,11 @@ class _Inputs:
                 self.unknown.update(missing)
             if codec.features and (missing := codec.features.unknown([item.features])):
                 self.unknown.update(missing)
-            self.lines.append(item.line)
-            yield Source(item.source, item.features)
+            yield self._noted(item.line, Source(item.source, item.features))
+
+    def _noted(self, line: int, source: Source) -> Source:
+        self.lines.append((line, source))
+        return source
 
 
 def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:
@@ -119,6 +139,13 @@ def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> Non
             print(f"{number}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
     else:
         print(found[0].text)
+
+
+def _show_attention(model: Model, source: Source, output: Output, edits: Sequence[Edit]) -> None:
+    """Where an output looked, on standard error: all heads of the last attention on the source, averaged."""
+    wanted = Wanted(source.text, model.decoding(), source.features, output.ids)
+    view = model.lens.look(wanted, edits)
+    errors.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
 
 
 def _use_engine(
@@ -177,7 +204,7 @@ def evaluate(
     """Print scores and the worst outputs."""
     model = load(run, device)
     with _at_rest(file) as path:
-        pairs = _pairs(model, path, source, target, features)
+        pairs = pairs_of(model, path, source, target, features)
     _use_engine(model, run, engine, int8, options)
     examples = examples_of(model, pairs, **options)
     scores = evaluation.score_outputs(examples, model.unit)
@@ -209,7 +236,7 @@ def compare(
     models = [load(run, device) for run in (run_a, run_b)]
     with _at_rest(file) as path:
         systems = [
-            examples_of(model, _pairs(model, path, source, target, features), beam=beam)
+            examples_of(model, pairs_of(model, path, source, target, features), beam=beam)
             for model in track(models, "decoding", console=errors, transient=True)
         ]
     one, other = ([(example.source, example.references) for example in system] for system in systems)
@@ -256,9 +283,10 @@ def _meaning(metric: str, unit: evaluation.Unit) -> str:
     }[metric]
 
 
-def _pairs(
+def pairs_of(
     model: Model, path: str, source: str | None, target: str | None, features: str | None
 ) -> list[Pair]:
+    """The usable pairs of a file, its columns as in training unless they are named."""
     columns = columns_of(model.recipe.data, source=source, target=target, features=features)
     return list(_usable(PairFile(path, columns)))
 

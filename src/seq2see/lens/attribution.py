@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from seq2see.layers.attention import Watch
 from seq2see.models import Seq2Seq
 from seq2see.text import BEGIN, UNKNOWN
 
@@ -14,7 +15,13 @@ _TOGETHER = 4096
 """Tokens of copies of a source that go through a network at once."""
 
 
-def gradient_times_input(network: Seq2Seq, source: Sequence[int], said: Sequence[int]) -> Tensor:
+Watching = Callable[[], Watch | None]
+"""Makes a watcher for each pass, or none."""
+
+
+def gradient_times_input(
+    network: Seq2Seq, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+) -> Tensor:
     """d log p(y_t) / d x_s . x_s with x_s the embedding of a source token, (T, S).
 
     To first order, how much the log-probability of an output token owes to each source token.
@@ -35,7 +42,7 @@ def gradient_times_input(network: Seq2Seq, source: Sequence[int], said: Sequence
         try:
             # CUDA's own recurrence has no gradient outside training.
             with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-                logits = network(_repeat(source, len(steps), network), inputs)
+                logits = network(_repeat(source, len(steps), network), inputs, watching())
         finally:
             hook.remove()
         tokens = torch.tensor(said, device=logits.device)[steps]
@@ -47,7 +54,9 @@ def gradient_times_input(network: Seq2Seq, source: Sequence[int], said: Sequence
 
 
 @torch.inference_mode()
-def occlusion(network: Seq2Seq, source: Sequence[int], said: Sequence[int]) -> Tensor:
+def occlusion(
+    network: Seq2Seq, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+) -> Tensor:
     """log p(y_t) less what is left of it when a source token is replaced by the unknown one, (T, S)."""
     rows = [list(source), *([*source[:place], UNKNOWN, *source[place + 1 :]] for place in range(len(source)))]
     targets = torch.tensor(said, device=next(network.parameters()).device)
@@ -55,7 +64,7 @@ def occlusion(network: Seq2Seq, source: Sequence[int], said: Sequence[int]) -> T
     count = max(1, _TOGETHER // (len(source) + len(said)))
     for start in range(0, len(rows), count):
         part = torch.tensor(rows[start : start + count], device=targets.device)
-        logits = network(part, _repeat([BEGIN, *said[:-1]], len(part), network))
+        logits = network(part, _repeat([BEGIN, *said[:-1]], len(part), network), watching())
         chances = logits.float().log_softmax(-1)
         found.append(chances.gather(2, targets.expand(len(part), -1)[..., None])[..., 0])
     whole, *without = torch.cat(found)
@@ -68,7 +77,7 @@ def _repeat(ids: Sequence[int], count: int, network: Seq2Seq) -> Tensor:
     return torch.tensor([list(ids)], device=device).expand(count, -1)
 
 
-ATTRIBUTIONS: dict[str, Callable[[Seq2Seq, Sequence[int], Sequence[int]], Tensor]] = {
+ATTRIBUTIONS: dict[str, Callable[[Seq2Seq, Sequence[int], Sequence[int], Watching], Tensor]] = {
     "gradient": gradient_times_input,
     "occlusion": occlusion,
 }

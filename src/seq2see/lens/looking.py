@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import torch
@@ -46,6 +47,7 @@ class Wanted:
 class _Seen:
     """One pass, in ids."""
 
+    text: str
     source: list[int]
     said: list[int]
     recorded: Recorded
@@ -65,21 +67,35 @@ class Lens:
 
     def look(self, wanted: Wanted, edits: Sequence[Edit] = (), donor: "Lens | None" = None) -> View:
         """The view of a source, with the effect of the edits if there are any."""
-        check_addresses(edits, self.network)
-        plain = self._see(wanted)
+        plain, changed, patterns = self._see_both(wanted, edits, donor)
         if not edits:
             return self._view(plain)
-        patterns = self._patterns(edits, plain, wanted, donor or self)
-        texts = [edit.text for edit in edits if isinstance(edit, Reword)]
-        changed = self._see(replace(wanted, text=texts[-1]) if texts else wanted, edits, patterns)
         # What the edited network thinks of what the plain one said, step by step.
         again = say(self.network, changed.source, plain.said, Editor(edits, patterns))
         return replace(self._view(changed), effect=self._effect(plain, changed, again))
 
-    def attribution(self, wanted: Wanted, kind: str) -> Tensor:
-        """What each source token did for each output token, (T, S)."""
-        seen = self._see(wanted)
-        return ATTRIBUTIONS[kind](self.network, seen.source, seen.said).cpu()
+    def attribution(
+        self, wanted: Wanted, kind: str, edits: Sequence[Edit] = (), donor: "Lens | None" = None
+    ) -> Tensor:
+        """What each source token did for each output token, by `gradient` or `occlusion`, (T, S)."""
+        if kind not in ATTRIBUTIONS:
+            raise SettingsError(f"there is no attribution {kind!r}; {near(kind, ATTRIBUTIONS)}")
+        _, seen, patterns = self._see_both(wanted, edits, donor)
+        watching = partial(Editor, edits, patterns) if edits else lambda: None
+        return ATTRIBUTIONS[kind](self.network, seen.source, seen.said, watching).cpu()
+
+    def _see_both(
+        self, wanted: Wanted, edits: Sequence[Edit], donor: "Lens | None"
+    ) -> tuple[_Seen, _Seen, Patterns]:
+        """Without edits and with them, and the weights that those put in."""
+        check_addresses(edits, self.network)
+        plain = self._see(wanted)
+        if not edits:
+            return plain, plain, {}
+        patterns = self._patterns(edits, plain, wanted, donor or self)
+        texts = [edit.text for edit in edits if isinstance(edit, Reword)]
+        changed = replace(wanted, text=texts[-1]) if texts else wanted
+        return plain, self._see(changed, edits, patterns), patterns
 
     def _see(self, wanted: Wanted, edits: Sequence[Edit] = (), patterns: Patterns | None = None) -> _Seen:
         if not wanted.text.strip() and not wanted.features:
@@ -97,7 +113,7 @@ class Lens:
             said = [*(self.codec.target.encode(given) if isinstance(given, str) else given), END]
         self._check("decoder", [said])
         editor = Editor(edits, patterns) if edits else None
-        return _Seen(source, said, say(self.network, source, said, editor), cut, tree)
+        return _Seen(wanted.text, source, said, say(self.network, source, said, editor), cut, tree)
 
     def _found(
         self,
@@ -225,6 +241,7 @@ class Lens:
             weights={address: found.cpu() for address, found in seen.recorded.weights.items()},
             output=self.codec.target.decode(seen.said),
             log_probability=sum(step.log_probability for step in steps),
+            text=seen.text,
             steps=steps,
             cut=seen.cut,
             tree=branches or None,

@@ -33,17 +33,13 @@ def saved_page(view: View) -> str:
     style = (web_file("style.css") or b"").decode()
     page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")
     saved = {
-        "models": {
-            "models": [
-                {"name": "a", "run": "", "about": "", "addresses": _addresses(view), "features": False}
-            ]
-        },
-        "request": {"model": "a", "text": "", "edits": []},
+        "models": {"models": [{"name": "a", "addresses": _addresses(view), "features": False}]},
+        "request": {"model": "a", "text": view.text, "edits": []},
         "view": described(view),
-        "maps": {
-            address: base64.b64encode(as_bytes(weights)).decode() for address, weights in view.weights.items()
-        },
-        "summaries": {},
+        "maps": {address: _text(as_bytes(weights)) for address, weights in view.weights.items()},
+        "summaries": {"rollout": _text(view.rollout().numpy().astype("<f4").tobytes())}
+        if any(address.startswith("encoder") for address in view.weights)
+        else {},
     }
     # Inside a script element only "</" could end it early.
     held = json.dumps(saved, ensure_ascii=False).replace("</", "<\\/")
@@ -117,4 +113,8 @@ def _page(modules: dict[str, str]) -> str:
 
 
 def _data_url(text: str) -> str:
-    return "data:text/javascript;base64," + base64.b64encode(text.encode()).decode()
+    return f"data:text/javascript;base64,{_text(text.encode())}"
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()

@@ -63,6 +63,7 @@ class View:
     weights: dict[str, Tensor]
     output: str
     log_probability: float
+    text: str = ""
     steps: list[Step] = field(default_factory=list)
     cut: bool = False
     tree: list[Branch] | None = None

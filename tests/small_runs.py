@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 import seq2see
-from seq2see.run import Model
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in ("a", "ei", "o", "ul") for c in ("m", "st", "r")]
 SMALL = ("model.width=16", "model.dropout=0", "training.batch_pairs=8", "training.learning_rate=0.02")
@@ -13,10 +10,8 @@ TARGET = ("text.target.kind=bpe", "text.target.size=270")
 TWO_LAYERS = ("model.encoder.layers=1", "model.decoder.layers=2")
 
 
-@pytest.fixture(scope="session")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def train_small(place: Path) -> dict[str, Path]:
     """Runs that spell short words in reverse, more or less, and one that copies sentences."""
-    place = tmp_path_factory.mktemp("lens")
     (place / "words.tsv").write_text("".join(f"{word}\t{' '.join(word[::-1])}\n" for word in WORDS))
     pairs = [f"{one} {other}" for one, other in zip(WORDS, WORDS[7:] + WORDS[:7], strict=True)]
     (place / "pairs.tsv").write_text("".join(f"{pair}\t{pair}\n" for pair in pairs))
@@ -40,8 +35,3 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             seed=5,
         )
     return {name: place / name for name in kinds}
-
-
-@pytest.fixture(scope="session")
-def models(runs: dict[str, Path]) -> dict[str, Model]:
-    return {name: seq2see.load(folder, device="cpu") for name, folder in runs.items()}

@@ -1,0 +1,71 @@
+"""Which heads matter: what is lost of a score when each is switched off in turn."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from seq2see import evaluation
+from seq2see.data import Pair
+from seq2see.errors import SettingsError
+from seq2see.lens.edits import Edit, Off
+from seq2see.lens.watching import addresses_of
+from seq2see.run import Model
+from seq2see.training.settings import DIRECTION
+from seq2see.workflow import examples_of
+
+__all__ = ["HeadEffects", "weigh_heads"]
+
+
+@dataclass(frozen=True)
+class HeadEffects:
+    """A score with all heads, and its change without each of them, by address."""
+
+    metric: str
+    sources: int
+    score: float
+    changes: dict[str, list[float]]
+
+    @property
+    def ranked(self) -> list[tuple[str, int, float]]:
+        """Address, head and change, those that matter most first."""
+        heads = [(at, head, value) for at, found in self.changes.items() for head, value in enumerate(found)]
+        return sorted(heads, key=lambda one: one[2] * DIRECTION[self.metric])
+
+
+def weigh_heads(
+    model: Model,
+    pairs: Sequence[Pair],
+    how: str = "zero",
+    metric: str | None = None,
+    most: int | None = None,
+    beam: int = 1,
+    tell: Callable[[int, int], None] = lambda done, all: None,
+) -> HeadEffects:
+    """Decode the sources of pairs (`most` of them, evenly chosen) once for each head."""
+    addresses = addresses_of(model.network)
+    if not addresses:
+        raise SettingsError("this model has no attention, so there are no heads to switch off")
+    if how == "mean":
+        raise SettingsError("how=mean is made for one source; choose zero, uniform or first")
+    metric = metric or _metric(model)
+
+    def scored(edits: Sequence[Edit]) -> tuple[float, int]:
+        examples = examples_of(model, pairs, most, edits=edits, beam=beam)
+        found = evaluation.score_outputs(examples, model.unit, [metric])
+        return found[metric], len(examples)
+
+    score, sources = scored([])
+    total = sum(addresses.values())
+    changes: dict[str, list[float]] = {}
+    for address, heads in addresses.items():
+        changes[address] = []
+        for head in range(heads):
+            off = Off.model_validate({"at": address, "heads": [head], "how": how})
+            changes[address].append(scored([off])[0] - score)
+            tell(sum(map(len, changes.values())), total)
+    return HeadEffects(metric, sources, score, changes)
+
+
+def _metric(model: Model) -> str:
+    """The score by which a run was trained, where it is one of outputs."""
+    trained = model.recipe.training.metric
+    return trained if trained != "loss" else "exact"

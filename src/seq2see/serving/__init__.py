@@ -1,0 +1,1 @@
+"""Over HTTP: the explorer's page and what it asks for. Knows nothing of training."""

@@ -1,0 +1,212 @@
+"""Answers to the page's questions: views made one at a time, and the latest of them kept."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from torch.nn.functional import adaptive_max_pool2d
+
+from seq2see.errors import DataError, Seq2seeError, SettingsError
+from seq2see.lens.edits import Borrow, Edit
+from seq2see.lens.looking import Lens, Wanted
+from seq2see.lens.page import described, map_of
+from seq2see.lens.view import View
+from seq2see.lens.watching import addresses_of
+from seq2see.run import Model
+from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, Seen, ViewRequest
+from seq2see.settings import near
+
+__all__ = ["Desk", "ForgottenError", "MissingError"]
+
+_WEIGHTS = 100_000_000
+"""Weights that one view may have: 400 MB."""
+_LONGEST = 1024
+"""Tokens of a source or an output at the most, however small the model is."""
+_KEPT = 8
+"""Views that are remembered; a page needs two or three at a time."""
+_SIDE = 48
+"""Rows and columns of a thumbnail at the most."""
+
+
+class ForgottenError(Seq2seeError):
+    """A view that is not remembered any more."""
+
+
+class MissingError(Seq2seeError):
+    """Something that a view does not have."""
+
+
+class Desk:
+    """One or two models, a and b, and the latest views of them."""
+
+    def __init__(self, models: dict[str, tuple[Path, Model]], example: str) -> None:
+        self._models, self._example = models, example
+        self._views: OrderedDict[str, tuple[ViewRequest, View]] = OrderedDict()
+        # One at a time: two cores are not faster with two searches, and memory stays bounded.
+        self._turn = threading.Lock()
+
+    def models(self) -> dict[str, Any]:
+        """What there is to look at."""
+        return {
+            "models": [
+                {
+                    "name": name,
+                    "run": str(run),
+                    "about": _about(model),
+                    "addresses": [map_of(at, heads) for at, heads in addresses_of(model.network).items()],
+                    "features": model.codec.features is not None,
+                }
+                for name, (run, model) in self._models.items()
+            ],
+            "example": self._example,
+            "limits": {"characters": CHARACTERS, "edits": EDITS, "beam": WIDEST},
+        }
+
+    def view(self, request: ViewRequest) -> Seen:
+        """Look, and remember what was seen."""
+        run, model = self._model(request.model)
+        self._refuse_long(model, request)
+        with self._turn:
+            view = self._look(model, request)
+            name = hashlib.sha256(request.model_dump_json().encode()).hexdigest()[:16]
+            self._views[name] = request, view
+            self._views.move_to_end(name)
+            while len(self._views) > 1 and (len(self._views) > _KEPT or self._held() > 3 * _WEIGHTS):
+                self._views.popitem(last=False)
+        return Seen(id=name, code=self._code(run, request), **described(view))
+
+    def weights(self, name: str, address: str, head: str) -> Tensor:
+        """The map of one head, or of all heads averaged, (T, S)."""
+        found = self._weights(name, address)
+        if head == "mean":
+            return found.mean(0)
+        if not head.isdecimal() or int(head) >= len(found):
+            raise MissingError(
+                f"{address} has no head {head[:20]!r}: they are numbered from 0 to {len(found) - 1}"
+            )
+        return found[int(head)]
+
+    def thumbnails(self, name: str, address: str) -> Tensor:
+        """All heads of an attention, each reduced to a small map of maxima, (H, T, S)."""
+        found = self._weights(name, address)
+        rows, columns = (min(_SIDE, size) for size in found.shape[1:])
+        return adaptive_max_pool2d(found[None], (rows, columns))[0]
+
+    def summary(self, name: str, kind: str) -> Tensor:
+        """Rollout of the encoder, or an attribution of the output to the source, (T, S)."""
+        request, view = self._view(name)
+        if kind == "rollout":
+            try:
+                return view.rollout()
+            except ValueError as error:
+                raise MissingError(str(error)) from None
+        _, model = self._model(request.model)
+        if request.words:
+            raise SettingsError("attributions are measured token by token; switch words off to see them")
+        with self._turn:
+            donor = self._donor(model, request.edits)
+            return model.lens.attribution(self._wanted(model, request), kind, request.edits, donor)
+
+    def _look(self, model: Model, request: ViewRequest) -> View:
+        donor = self._donor(model, request.edits)
+        view = model.lens.look(self._wanted(model, request), request.edits, donor)
+        return view.in_words() if request.words else view
+
+    def _donor(self, model: Model, edits: tuple[Edit, ...]) -> Lens | None:
+        """The other model, where one lends."""
+        names = {edit.model for edit in edits if isinstance(edit, Borrow) and edit.model is not None}
+        others = [lender for name in names if (lender := self._model(name)[1]) is not model]
+        return others[0].lens if others else None
+
+    def _wanted(self, model: Model, request: ViewRequest) -> Wanted:
+        source = len(model.codec.encode_sources([request.text], [request.features])[0])
+        usual = model.decoding(beam=request.beam)
+        limit = min(_longest(model), model.output_limit(source, usual))
+        settings = model.decoding(beam=request.beam, max_length=limit)
+        return Wanted(request.text, settings, request.features, request.target)
+
+    def _model(self, name: str) -> tuple[Path, Model]:
+        if name not in self._models:
+            raise SettingsError(f"there is no model {name!r} here; start the explorer with a second run")
+        return self._models[name]
+
+    def _refuse_long(self, model: Model, request: ViewRequest) -> None:
+        longest = _longest(model)
+        texts = [request.text, *(text for edit in request.edits if (text := getattr(edit, "text", None)))]
+        sources = model.codec.encode_sources(texts, [request.features] * len(texts))
+        targets = model.codec.encode_targets([request.target]) if request.target is not None else []
+        most = max(map(len, [*sources, *targets]))
+        if most > longest:
+            raise DataError(
+                f"this text has {most:,} tokens, and a view of this model shows {longest:,} at the most; "
+                "look at a part of it"
+            )
+
+    def _view(self, name: str) -> tuple[ViewRequest, View]:
+        with self._turn:
+            if name not in self._views:
+                raise ForgottenError("this view is not remembered any more; ask for it again")
+            self._views.move_to_end(name)
+            return self._views[name]
+
+    def _weights(self, name: str, address: str) -> Tensor:
+        _, view = self._view(name)
+        if address not in view.weights:
+            raise MissingError(f"there is no attention {address!r}; {near(address, view.weights)}")
+        return view.weights[address]
+
+    def _held(self) -> int:
+        return sum(found.numel() for _, view in self._views.values() for found in view.weights.values())
+
+    def _code(self, run: Path, request: ViewRequest) -> str:
+        """Python that does the same."""
+        kinds = sorted({type(edit).__name__ for edit in request.edits})
+        options = [repr(request.text)]
+        options += [
+            f"{name}={value!r}" for name in ("target", "features") if (value := getattr(request, name))
+        ]
+        options.append(f"beam={request.beam}")
+        if request.edits:
+            listed = "".join(f"    {_call(edit)},\n" for edit in request.edits)
+            options.append(f"edits=[\n{listed}]")
+        lends = any(isinstance(edit, Borrow) and edit.model == "b" for edit in request.edits)
+        donor = [f"donor = seq2see.load({str(self._models['b'][0])!r})"] if lends else []
+        options += ["donor=donor"] if lends else []
+        return "\n".join(
+            [
+                "import seq2see",
+                *([f"from seq2see.lens.edits import {', '.join(kinds)}"] if kinds else []),
+                "",
+                f"model = seq2see.load({str(run)!r})",
+                *donor,
+                f"view = model.attention({', '.join(options)})",
+                *(["view = view.in_words()"] if request.words else []),
+                "print(view.output, view.log_probability)",
+                *(["print(view.effect)"] if request.edits else []),
+            ]
+        )
+
+
+def _call(edit: Edit) -> str:
+    """An edit as it is written in Python."""
+    given = {name: getattr(edit, name) for name in type(edit).model_fields if name not in ("kind", "model")}
+    defaults = {name: field.default for name, field in type(edit).model_fields.items()}
+    said = [f"{name}={value!r}" for name, value in given.items() if value != defaults[name]]
+    return f"{type(edit).__name__}({', '.join(said)})"
+
+
+def _longest(model: Model) -> int:
+    """Tokens that a source or an output may have, so that all maps of a view stay within bounds."""
+    maps = max(1, sum(addresses_of(model.network).values()))
+    return min(_LONGEST, int((_WEIGHTS / maps) ** 0.5))
+
+
+def _about(model: Model) -> str:
+    """A model in a few words."""
+    settings = model.recipe.model
+    sides = f"{settings.encoder.kind} to {settings.decoder.kind}"
+    parameters = sum(parameter.numel() for parameter in model.network.parameters())
+    return f"{sides}, width {settings.width}, {parameters / 1e6:.1f} M weights"
