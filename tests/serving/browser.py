@@ -17,15 +17,12 @@ def serving(*runs: Path, text: str) -> Iterator[str]:
     """The explorer as a user starts it; gives the address that it prints."""
     command = [sys.executable, "-m", "seq2see", "explore", *map(str, runs)]
     options = ["--port", "0", "--no-browser", "--device", "cpu", "--text", text]
-    process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
-    try:
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        for line in process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:\d+/", line):
-                yield found[0]
-                break
-        else:
-            raise AssertionError("the explorer ended without an address")
-    finally:
-        process.terminate()
-        process.wait(20)
+        try:
+            said = (re.search(r"http://127\.0\.0\.1:\d+/", line) for line in process.stderr)
+            address = next(filter(None, said), None)
+            assert address is not None, "the explorer ended without an address"
+            yield address[0]
+        finally:
+            process.terminate()

@@ -121,7 +121,8 @@ def _heat(axes: "Axes", weights: "Tensor", rows: Sequence[str], columns: Sequenc
     assert figure is not None
     inches = figure.get_size_inches()  # type: ignore[union-attr]
     across, down = _thinned(columns, inches[0] * 0.75), _thinned(rows, inches[1] * 0.7)
-    long = max((len(label) for label in columns), default=0) > 2
+    room = inches[0] * 0.75 * 72 / max(1, len(columns))
+    long = max((len(label) for label in columns), default=0) * _FONT * 0.65 > room
     axes.set_xticks(
         across, [_short(columns[place]) for place in across], fontsize=_FONT, rotation=90 if long else 0
     )

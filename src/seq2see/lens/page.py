@@ -33,7 +33,13 @@ def saved_page(view: View) -> str:
     style = (web_file("style.css") or b"").decode()
     page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")
     saved = {
-        "models": {"models": [{"name": "a", "addresses": _addresses(view), "features": False}]},
+        "models": {
+            "models": [
+                {"name": "a", "run": "", "about": "", "addresses": _addresses(view), "features": False}
+            ],
+            "example": view.text,
+            "limits": {"characters": 0, "edits": 0, "beam": 1},
+        },
         "request": {"model": "a", "text": view.text, "edits": []},
         "view": described(view),
         "maps": {address: _text(as_bytes(weights)) for address, weights in view.weights.items()},

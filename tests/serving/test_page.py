@@ -1,0 +1,296 @@
+"""The explorer's page in a real browser, on a real server."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser import CHROMIUM, FLAGS, serving
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from seq2see.lens.view import View
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium")
+VIEWS = ["translate", "atlas", "map", "beam", "edit", "compare"]
+EDITS: dict[str, dict[str, str]] = {
+    "off": {"how": "uniform", "heads": "all"},
+    "hard": {"heads": "all"},
+    "top": {"heads": "all", "count": "1"},
+    "temperature": {"heads": "0,1", "value": "20"},
+    "pin": {"heads": "all", "step": "0", "places": "2,3"},
+    "block": {"heads": "all", "places": "0,4"},
+    "force": {"step": "1"},
+    "source": {"text": "bam"},
+    "borrow": {"heads": "all", "text": "gulst"},
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(runs) -> Iterator[str]:
+    with serving(runs["transformer"], runs["recurrent"], text="dost") as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that may neither complain nor ask anyone but its own server."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    # A refused request is a line on the console too; tests that provoke one look at the notice instead.
+    page.on(
+        "console",
+        lambda said: (
+            complaints.append(said.text)
+            if said.type in ("error", "warning") and "status of 4" not in said.text
+            else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda asked: (
+            None
+            if asked.url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:///"))
+            else complaints.append(asked.url)
+        ),
+    )
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def open_at(page: Page, address: str, state: str = "") -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}#{state}")
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the answer to the last request is shown."""
+    page.locator("body[data-view-id]:not([data-busy])").wait_for()
+
+
+def view_id(page: Page) -> str:
+    return str(page.evaluate("document.body.dataset.viewId"))
+
+
+def another_view(page: Page, before: str) -> None:
+    page.locator(f'body:not([data-view-id="{before}"]):not([data-busy])').wait_for()
+
+
+def output(page: Page) -> str:
+    """What the model says, without the end symbol."""
+    return str(page.evaluate("document.querySelector('#output').textContent")).replace("<end>", "").strip()
+
+
+def drawn(page: Page, view: str) -> bool:
+    """Whether a canvas of a view gets more than a few colours, soon."""
+    colours = """view => Math.max(...[...document.querySelectorAll(`#${view} canvas`)].map((canvas) => {
+        if (!canvas.width || !canvas.height) return 0;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size;
+    }))"""
+    for _ in range(50):
+        if page.evaluate(colours, view) > 3:
+            return True
+        page.wait_for_timeout(100)
+    return False
+
+
+def spoken(view: View) -> str:
+    return " ".join(view.predicted[:-1])
+
+
+def test_the_page_shows_what_the_model_says(page, address, models):
+    open_at(page, address)
+    assert page.input_value("#text") == "dost"
+    assert output(page) == spoken(models["transformer"].attention("dost", beam=1))
+    before = view_id(page)
+    page.fill("#text", "gulm")
+    page.click("#run")
+    another_view(page, before)
+    assert output(page) == spoken(models["transformer"].attention("gulm", beam=1))
+    before = view_id(page)
+    page.select_option("#model", "b")
+    another_view(page, before)
+    assert output(page) == spoken(models["recurrent"].attention("gulm", beam=1))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_view_draws(page, address, theme):
+    open_at(page, address, f"theme={theme}&beam=3")
+    for number, view in enumerate(VIEWS, 1):
+        page.keyboard.press(str(number))
+        expect(page.locator(f"#{view}")).to_be_visible()
+        assert [other for other in VIEWS if page.is_visible(f"#{other}")] == [view]
+        canvases = page.locator(f"#{view} canvas:visible")
+        if view != "edit":
+            expect(canvases.first).to_be_visible()
+            assert drawn(page, view)
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+
+
+@pytest.mark.parametrize("kind", EDITS)
+def test_every_edit_changes_the_model_and_can_be_undone(page, address, kind):
+    open_at(page, address, "view=edit&at=decoder.1.cross&step=1")
+    plain, before = view_id(page), page.text_content("#code")
+    page.select_option("#edit-kind", kind)
+    if page.locator("#edit-at").count():
+        page.fill("#edit-at", "decoder.*.cross")
+    for name, value in EDITS[kind].items():
+        if name == "how":
+            page.select_option("#edit-how", value)
+        else:
+            page.fill(f"#edit-{name}", value)
+    page.click("#add-edit")
+    another_view(page, plain)
+    expect(page.locator("#edits li")).to_have_count(1)
+    assert f"edits={kind}:" in page.url
+    assert "edits=[" in (page.text_content("#code") or "")
+    expect(page.locator("#effect")).to_contain_text("log-probability")
+    edited = view_id(page)
+    page.locator("body").press("u")
+    another_view(page, edited)
+    expect(page.locator("#edits li")).to_have_count(0)
+    assert view_id(page) == plain
+    assert page.text_content("#code") == before
+    page.locator("body").press("Shift+U")
+    another_view(page, plain)
+    assert view_id(page) == edited
+
+
+def test_a_candidate_can_be_forced(page, address, models):
+    open_at(page, address, "step=1")
+    plain, said = view_id(page), output(page).split()
+    page.locator("#candidates .candidate").nth(1).click()
+    another_view(page, plain)
+    assert output(page).split()[0] == said[0]
+    assert output(page).split()[1] != said[1]
+    assert "edits=force:1:" in page.url
+
+
+def test_keys_move_through_cells_heads_and_layers(page, address):
+    open_at(page, address, "view=map&at=decoder.0.cross&head=0")
+    status = page.locator("#status")
+    expect(status).to_contain_text("head 0 of decoder.0.cross")
+    expect(status).to_contain_text("step 0")
+    page.locator("#heat").focus()
+    page.keyboard.press("ArrowDown")
+    expect(status).to_contain_text("step 1")
+    page.keyboard.press("ArrowRight")
+    expect(status).to_contain_text("looks at \u2068o\u2069")
+    page.keyboard.press("]")
+    expect(status).to_contain_text("head 1 of decoder.0.cross")
+    page.keyboard.press("[")
+    expect(status).to_contain_text("head 0 of decoder.0.cross")
+    page.keyboard.press("}")
+    expect(status).not_to_contain_text("decoder.0.cross")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+
+
+def test_the_status_tells_the_exact_weight(page, address, models):
+    open_at(page, address, "view=map&at=decoder.1.cross&head=2&step=1&column=2")
+    weight = models["transformer"].attention("dost", beam=1).at("decoder.1.cross", 2)[1, 2].item()
+    expect(page.locator("#status")).to_contain_text(f"{weight:.2f}")
+
+
+def test_the_address_holds_the_whole_view(page, address):
+    open_at(page, address, "view=map&at=decoder.1.cross&head=1&step=2&column=1&beam=2")
+    page.keyboard.press("5")
+    before = view_id(page)
+    page.click("#quick [data-edit=block]")
+    another_view(page, before)
+    url, told = page.url, page.text_content("#status")
+    code, shown = page.text_content("#code"), view_id(page)
+    page.goto("about:blank")
+    page.goto(url)
+    settled(page)
+    assert (page.url, view_id(page), page.text_content("#code")) == (url, shown, code)
+    expect(page.locator("#status")).to_have_text(told or "")
+    page.go_back()
+    page.go_forward()
+    settled(page)
+    assert page.url == url
+
+
+def test_an_address_that_makes_no_sense_does_no_harm(page, address):
+    open_at(page, address, "view=map&at=nope.1&head=99&step=999&column=7777&row=x&zzz=1&beam=99&edits=zap:1")
+    expect(page.locator("#heat")).to_be_visible()
+    expect(page.locator("#notice")).to_be_visible()
+
+
+def test_the_tree_of_a_beam_can_be_forced(page, address):
+    open_at(page, address, "view=beam")
+    before = view_id(page)
+    page.click("#beam-4")
+    another_view(page, before)
+    assert "beam=4" in page.url
+    page.focus("#tree")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    before = view_id(page)
+    page.keyboard.press("Enter")
+    another_view(page, before)
+    assert "edits=force:0:" in page.url
+
+
+def test_two_models_are_compared(page, address):
+    open_at(page, address, "view=compare&left=plain&right=model&at=decoder.1.cross")
+    expect(page.locator("#heat-left")).to_be_visible()
+    expect(page.locator("#heat-right")).to_be_visible()
+    expect(page.locator("#output-left")).not_to_be_empty()
+    expect(page.locator("#output-right")).not_to_be_empty()
+
+
+def test_a_refusal_is_shown_and_the_last_view_stays(page, address):
+    open_at(page, address)
+    before, said = view_id(page), output(page)
+    page.fill("#text", "x" * 3990)
+    page.click("#run")
+    expect(page.locator("#notice")).to_contain_text("a view of this model shows")
+    assert (view_id(page), output(page)) == (before, said)
+
+
+def test_strange_text_is_only_text(page, address):
+    open_at(page, address)
+    before = view_id(page)
+    page.fill("#text", "<b onclick=alert(1)>é😀\u202e</b>")
+    page.click("#run")
+    another_view(page, before)
+    assert page.locator("main b[onclick]").count() == 0
+
+
+@pytest.mark.parametrize("name", ["recurrent", "bottleneck", "sentences"])
+def test_every_architecture_has_its_page(page, runs, name):
+    with serving(runs[name], text="dost bam") as address:
+        open_at(page, address, "beam=3")
+        for number, view in enumerate(VIEWS, 1):
+            page.keyboard.press(str(number))
+            expect(page.locator(f"#{view}")).to_be_visible()
+
+
+def test_a_saved_view_opens_without_a_server(page, models, tmp_path):
+    view = models["transformer"].attention("dost", beam=3)
+    file: Any = view.save(tmp_path / "view.html")
+    page.goto(f"file://{file}")
+    expect(page.locator("#ribbons")).to_be_visible()
+    expect(page.locator("#saved-note")).to_be_visible()
+    expect(page.locator("#text")).to_be_disabled()
+    assert output(page) == spoken(view)
+    for number, name in enumerate(VIEWS, 1):
+        page.keyboard.press(str(number))
+        expect(page.locator(f"#{name}")).to_be_visible()
+    page.keyboard.press("3")
+    page.keyboard.press("]")
+    expect(page.locator("#status")).to_contain_text("head 0")
