@@ -17,6 +17,9 @@ __all__ = ["Choice", "choose", "kind_of"]
 VISITS = 4500
 """Training visits VISITS * sqrt(pairs) pairs: 160 times through 800 of them, 14 times through 110,000."""
 
+_MANY = 50_000
+"""Pairs from which on the larger model of its kind is chosen."""
+
 
 @dataclass
 class Choice:
@@ -52,9 +55,12 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     }
     _text(choice, found.count, kinds)
     _sharing(choice, kinds, sides, text.get("shared"))
-    _model(choice, found.count, kinds["target"], not model)
-    _batches(choice, found.count, max(_length(sides[side], kinds[side]) for side in sides))
-    _schedule(choice, found.count, kinds["target"], training.get("steps"))
+    words = kinds["target"] in ("characters", "symbols")
+    many = words and model and found.count >= _MANY
+    _model(choice, found.count, words, not model)
+    length = max(_length(sides[side], kinds[side]) for side in sides)
+    _batches(choice, 128 if many else _pairs(found.count), length)
+    _schedule(choice, found.count, words, training.get("steps"), 20 if many else 5)
     return choice
 
 
@@ -107,9 +113,11 @@ def _common_letters(sources: list[str], targets: list[str]) -> float:
     return common / max(1, left.total() + right.total())
 
 
-def _model(choice: Choice, count: int, target: Kind, given: bool) -> None:
+def _model(choice: Choice, count: int, words: bool, given: bool) -> None:
     """A model for so many pairs; where its kind is given, the size and the strength of its dropout alone."""
-    name = "transformer-tiny" if count < 50_000 else "transformer-small"
+    name = "transformer-tiny" if count < _MANY else "transformer-small"
+    if words and count >= _MANY and not given:
+        name = "rnn-attention-large"
     values = preset(name)
     if given:
         width = values["model"]["width"]
@@ -118,10 +126,10 @@ def _model(choice: Choice, count: int, target: Kind, given: bool) -> None:
         choice.take({"model": held_back, "training": values["training"]}, "")
         return
     choice.take(values, f"model: {name} ({count:,} pairs)")
-    if target not in ("characters", "symbols"):
+    if not words:
         # Sentences are not read in step with what is written, and CTranslate2 can decode such models.
         choice.take({"model": {"decoder": {"positions": "rotary-self"}}}, "")
-    elif 4000 <= count < 50_000:
+    elif 4000 <= count < _MANY:
         choice.take({"model": {"dropout": 0.2}}, "dropout 0.2 (enough pairs for a little less of it)")
 
 
@@ -133,25 +141,32 @@ def _length(texts: list[str], kind: Kind) -> float:
     return fmean(len(text.split()) for text in texts) * (1.3 if kind in ("bpe", "unigram") else 1.0) + 1
 
 
-def _batches(choice: Choice, count: int, length: float) -> None:
-    pairs = 64 if count < 3000 else 128 if count < 30_000 else 256
+def _pairs(count: int) -> int:
+    """How many pairs go into a batch."""
+    return 64 if count < 3000 else 128 if count < 30_000 else 256
+
+
+def _batches(choice: Choice, pairs: int, length: float) -> None:
     tokens = 8192
     each = min(pairs, tokens / length)
     choice.take({"training": {"batch_tokens": tokens}}, "")
     choice.take({"training": {"batch_pairs": pairs}}, f"batches of about {each:.0f} pairs")
 
 
-def _schedule(choice: Choice, count: int, target: Kind, asked: int | None) -> None:
-    """Small data is gone through often, large data seldom: visits grow with the root of the pairs."""
+def _schedule(choice: Choice, count: int, words: bool, asked: int | None, rise: int) -> None:
+    """Small data is gone through often, large data seldom: visits grow with the root of the pairs.
+
+    One of `rise` parts of the steps is warm-up.
+    """
     batch = choice.values["training"]["batch_pairs"]
     steps = asked or max(100, round(VISITS * count**0.5 / batch))
     if asked is None:
         times = steps * batch / count
         choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the data)")
     every = max(10, steps // 20)
-    metric = "exact" if target in ("characters", "symbols") else "bleu"
+    metric = "exact" if words else "bleu"
     choice.take({"training": {"schedule": "cosine"}}, "learning rate: warm-up, then a cosine to zero")
-    choice.take({"training": {"warmup": steps // 5, "save_every": every}}, "")
+    choice.take({"training": {"warmup": steps // rise, "save_every": every}}, "")
     choice.take({"training": {"evaluate_every": every}}, f"a look at the dev set every {every:,} steps")
     choice.take({"training": {"metric": metric}}, f"the weights with the best {metric} are kept")
 

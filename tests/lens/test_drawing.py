@@ -1,8 +1,11 @@
 """Views in files and in a terminal."""
 
 import re
+import sys
 import warnings
 from dataclasses import replace
+from types import ModuleType
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -107,3 +110,17 @@ def test_a_view_shows_itself(view, capsys):
     assert "decoder.1.cross, all heads averaged" in said
     view.show("encoder.0.self", 0)
     assert "encoder.0.self, head 0" in capsys.readouterr().out
+
+
+def test_a_notebook_gets_the_page_in_a_frame(view, monkeypatch):
+    shown = []
+    module = ModuleType("IPython.display")
+    module.HTML, module.display = str, shown.append
+    for name, found in (("ipykernel", ModuleType("ipykernel")), ("IPython", ModuleType("IPython"))):
+        monkeypatch.setitem(sys.modules, name, found)
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    view.show()
+    frame = ElementTree.fromstring(shown[0])
+    assert frame.tag == "iframe"
+    assert 'id="saved"' in frame.attrib["srcdoc"]
+    assert frame.attrib["srcdoc"].startswith("<!doctype html>")
