@@ -1,0 +1,258 @@
+// The tree of hypotheses that a beam search kept, dropped and finished.
+
+import { button, element } from "seq2see/element";
+import { fit, isolated, number, visible } from "seq2see/labels";
+import { Surface, rounded } from "seq2see/surface";
+import { colours, font } from "seq2see/theme";
+import { Tree } from "seq2see/tree";
+
+const ACROSS = 104;
+const DOWN = 30;
+const BOX = { width: 72, height: 22 };
+const ROOM = 26; // pixels kept free around the tree
+
+export class Beam {
+  constructor(explorer, status) {
+    Object.assign(this, { explorer, status, tree: null, hovered: null, chosen: null, left: 0, top: 0, zoom: 1, drag: null });
+    this.surface = new Surface({ id: "tree", label: "beam search as a tree; arrows move, Enter forces the path", onResize: () => { this.start(); this.draw(); } });
+    this.widen = element("div", { id: "widen", class: "empty" }, element("p", { text: "With a beam of 1 there is one hypothesis and no tree." }),
+      button("beam-4", "Search with a beam of 4", "", () => explorer.change({ beam: Math.min(4, explorer.limits.beam) })));
+    this.words = element("p", { id: "hypothesis", class: "output", dir: "auto" });
+    this.about = element("p", { class: "hint" });
+    this.board = element("div", { class: "panel" }, this.words, this.about, this.samples(), this.surface.element);
+    this.element = element("section", { id: "beam", class: "view" }, this.widen, this.board);
+    this.listen();
+  }
+
+  samples() {
+    const sample = (name, text) => element("span", { class: `sample ${name}` }, element("i"), text);
+    return element("p", { class: "samples" }, sample("best", "best"), sample("kept", "kept"), sample("pruned", "pruned"), sample("finished", "finished ■"),
+      element("span", { class: "hint wide", text: "wheel zooms, drag pans, 0 resets; choosing a node forces its path" }));
+  }
+
+  listen() {
+    const target = this.surface.element;
+    target.addEventListener("pointerdown", (event) => (this.drag = { x: event.clientX, y: event.clientY, far: 0 }));
+    target.addEventListener("pointermove", (event) => {
+      if (this.drag && (event.buttons & 1) === 1) {
+        const [x, y] = [event.clientX - this.drag.x, event.clientY - this.drag.y];
+        this.drag = { x: event.clientX, y: event.clientY, far: this.drag.far + Math.abs(x) + Math.abs(y) };
+        if (this.drag.far > 4) {
+          this.left -= x;
+          this.top -= y;
+          this.draw();
+        }
+        return;
+      }
+      this.hover(this.find(this.surface.at(event)), event);
+    });
+    target.addEventListener("pointerleave", (event) => this.hover(null, event));
+    target.addEventListener("click", (event) => {
+      const node = this.drag?.far > 4 ? null : this.find(this.surface.at(event));
+      if (node) this.force(node);
+    });
+    target.addEventListener("dblclick", () => this.reset());
+    target.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoomAt(Math.exp(-event.deltaY * 0.0015), this.surface.at(event));
+    }, { passive: false });
+  }
+
+  key(event) {
+    if (!this.tree) return false;
+    if (event.key === "+" || event.key === "=") this.zoomAt(1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
+    else if (event.key === "-") this.zoomAt(1 / 1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
+    else if (event.key === "0") this.reset();
+    else if (event.key === "Enter" && this.chosen && document.activeElement === this.surface.element) this.force(this.chosen);
+    else if (event.key.startsWith("Arrow")) this.choose(this.tree.next(this.chosen ?? this.tree.nodes[0], event.key));
+    else return false;
+    return true;
+  }
+
+  choose(node) {
+    if (!node) return;
+    this.chosen = node;
+    const [x, y] = this.point(node);
+    if (x < 40 || x > this.surface.width - 60) this.left += x - this.surface.width / 2;
+    if (y < 20 || y > this.surface.height - 20) this.top += y - this.surface.height / 2;
+    this.draw();
+    this.tell(node);
+    this.status.say(this.sentence(node));
+  }
+
+  hide() {
+    this.hover(null);
+  }
+
+  update(changed) {
+    const { view } = this.explorer;
+    if (!view) return;
+    this.widen.hidden = view.tree !== null;
+    this.board.hidden = view.tree === null;
+    this.widen.querySelector("button").hidden = this.explorer.store.saved;
+    if (view.tree === null) {
+      this.tree = null;
+      return;
+    }
+    if (this.view !== view) {
+      this.view = view;
+      this.tree = new Tree(view.tree.nodes);
+      this.hovered = null;
+      this.chosen = null;
+      const height = (this.tree.bottom - this.tree.top + 1) * DOWN + 2 * ROOM;
+      this.surface.element.style.height = `${Math.max(220, Math.min(height + 20, innerHeight - 190))}px`;
+      this.start(true);
+    }
+    this.tell(null);
+    this.draw();
+  }
+
+  reset() {
+    this.start(true);
+    this.draw();
+  }
+
+  // At first the best path is in sight, from its beginning; a small tree is shown whole.
+  start(anew = false) {
+    this.surface.measure();
+    if (!this.tree || !this.surface.ready) return;
+    if (!anew && this.started === this.tree) return;
+    this.started = this.tree;
+    const wide = this.tree.steps * ACROSS + 2 * ROOM;
+    const tall = (this.tree.bottom - this.tree.top + 1) * DOWN + 2 * ROOM;
+    this.zoom = Math.max(0.55, Math.min(1, this.surface.width / wide, this.surface.height / tall));
+    this.left = 0;
+    const middle = (tall * this.zoom - this.surface.height) / 2;
+    const best = (ROOM - this.tree.top * DOWN) * this.zoom - this.surface.height / 2;
+    this.top = tall * this.zoom <= this.surface.height ? middle : best;
+  }
+
+  zoomAt(factor, { x, y }) {
+    const zoom = Math.max(0.12, Math.min(2.5, this.zoom * factor));
+    const change = zoom / this.zoom;
+    this.left = (this.left + x) * change - x;
+    this.top = (this.top + y) * change - y;
+    this.zoom = zoom;
+    this.draw();
+  }
+
+  point(node) {
+    return [(node.step * ACROSS + ROOM + BOX.width / 2) * this.zoom - this.left, ((node.place - this.tree.top) * DOWN + ROOM) * this.zoom - this.top];
+  }
+
+  find({ x, y }) {
+    if (!this.tree) return null;
+    const step = Math.round(((x + this.left) / this.zoom - ROOM - BOX.width / 2) / ACROSS);
+    const place = Math.round(((y + this.top) / this.zoom - ROOM) / DOWN) + this.tree.top;
+    return this.tree.columns[step]?.find((node) => node.place === place) ?? null;
+  }
+
+  style(node, inks) {
+    if (node.state === "best") return { line: inks.mark, thick: 3, ink: inks.panel, fill: inks.mark, alpha: 1 };
+    if (node.state === "pruned") return { line: inks.faint, thick: 1, ink: inks.muted, fill: inks.panel, alpha: 0.75, dashed: true };
+    if (node.state === "finished") return { line: inks.accent, thick: 1.75, ink: inks.panel, fill: inks.accent, alpha: 1 };
+    return { line: inks.accent, thick: 1.5, ink: inks.ink, fill: inks.soft, alpha: 1 };
+  }
+
+  draw() {
+    if (!this.tree || !this.surface.ready) return;
+    const context = this.surface.paint();
+    const inks = colours();
+    const first = Math.max(0, Math.floor((this.left / this.zoom - ROOM) / ACROSS) - 1);
+    const last = Math.min(this.tree.steps, Math.ceil((this.left + this.surface.width) / this.zoom / ACROSS) + 1);
+    const seen = this.tree.columns.slice(first, last).flat().filter((node) => {
+      const y = this.point(node)[1];
+      return y > -400 && y < this.surface.height + 400;
+    });
+    const weight = { pruned: 0, kept: 1, finished: 2, best: 3 };
+    seen.sort((one, other) => weight[one.state] - weight[other.state]);
+    for (const node of seen) if (node.parent) this.branch(context, node, this.style(node, inks));
+    for (const node of seen) this.box(context, node, this.style(node, inks), inks);
+    this.emphasise();
+  }
+
+  branch(context, node, style) {
+    const [x, y] = this.point(node);
+    const [fromX, fromY] = this.point(node.parent);
+    const half = (BOX.width / 2) * this.zoom;
+    context.strokeStyle = style.line;
+    context.globalAlpha = style.alpha;
+    context.lineWidth = style.thick;
+    context.setLineDash(style.dashed ? [3, 3] : []);
+    context.beginPath();
+    context.moveTo(fromX + half, fromY);
+    context.bezierCurveTo((fromX + half + x - half) / 2, fromY, (fromX + half + x - half) / 2, y, x - half, y);
+    context.stroke();
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+  }
+
+  box(context, node, style, inks) {
+    const [x, y] = this.point(node);
+    const { width, height } = { width: BOX.width * this.zoom, height: BOX.height * this.zoom };
+    rounded(context, x - width / 2, y - height / 2, width, height, 6 * this.zoom);
+    context.fillStyle = style.fill;
+    context.fill();
+    context.strokeStyle = style.line;
+    context.lineWidth = 1;
+    context.setLineDash(style.dashed ? [3, 3] : []);
+    context.stroke();
+    context.setLineDash([]);
+    const ended = node.state === "finished" || (node.state === "best" && node.children.length === 0);
+    if (this.zoom < 0.45) return;
+    context.font = font(12 * this.zoom, node.state === "best" ? 600 : 400);
+    context.textAlign = "left";
+    context.fillStyle = style.ink;
+    const score = node.parent ? number(node.log_probability) : "";
+    context.fillText(fit(context, node.label, width * (score ? 0.46 : 0.85)) + (ended ? " ■" : ""), x - width / 2 + 6 * this.zoom, y + 0.5);
+    context.font = font(10.5 * this.zoom);
+    context.textAlign = "right";
+    context.fillText(score, x + width / 2 - 5 * this.zoom, y + 0.5);
+  }
+
+  emphasise() {
+    const context = this.surface.overlay();
+    const inks = colours();
+    const focus = this.hovered ?? this.chosen;
+    if (!focus) return;
+    for (const node of this.tree.path(focus)) {
+      if (node.parent) this.branch(context, node, { line: inks.ink, thick: 2.5, alpha: 0.85 });
+      const [x, y] = this.point(node);
+      rounded(context, x - (BOX.width / 2 + 2) * this.zoom, y - (BOX.height / 2 + 2) * this.zoom, (BOX.width + 4) * this.zoom, (BOX.height + 4) * this.zoom, 7);
+      context.strokeStyle = inks.ink;
+      context.lineWidth = 2;
+      context.stroke();
+    }
+  }
+
+  hover(node, event) {
+    if (node === this.hovered || !this.tree) return;
+    this.hovered = node;
+    this.surface.element.style.cursor = node ? "pointer" : "";
+    this.emphasise();
+    this.tell(node);
+    this.status.point(node ? this.sentence(node) : "");
+    if (event) this.explorer.painted("paint-hover", event.timeStamp);
+  }
+
+  hypothesis(node) {
+    return this.tree.path(node).slice(1).map((one) => visible(one.label)).join(" ") || visible(node.label);
+  }
+
+  sentence(node) {
+    return `${node.state} at step ${node.step}: ${isolated(this.hypothesis(node))}, log-probability ${number(node.log_probability, 3)}`;
+  }
+
+  tell(node) {
+    const best = node ?? this.tree.nodes.filter((one) => one.state === "best").at(-1) ?? this.tree.nodes[0];
+    this.words.textContent = this.hypothesis(best);
+    this.about.textContent = `${node ? `${node.state}, step ${node.step}` : "the best hypothesis"} · log-probability ${number(best.log_probability, 3)} · ${this.tree.nodes.length} nodes in ${this.tree.steps} steps`;
+  }
+
+  force(node) {
+    if (this.explorer.store.saved || this.explorer.state.words) return;
+    const forced = this.tree.path(node).slice(1).map((one, step) => ({ kind: "force", step, token: one.token }));
+    const others = this.explorer.state.edits.filter((edit) => edit.kind !== "force");
+    this.explorer.change({ edits: [...others, ...forced].slice(0, this.explorer.limits.edits) });
+  }
+}

@@ -1,0 +1,332 @@
+// A heat map with labels, pointer, zoom and the profiles of a row and a column along its margins.
+
+import { Frame } from "seq2see/frame";
+import { fit, measure, number, shorten } from "seq2see/labels";
+import { Surface, rounded } from "seq2see/surface";
+import { colours, font } from "seq2see/theme";
+
+const SPACING = 13; // pixels a label needs; in between, labels are left out
+
+export class Heat {
+  // `onHover(cell, event)` and `onChoose(cell, event)` get {row, column}; `onFrame` tells of zoom and pan.
+  constructor({ id, label, onHover, onChoose, onFrame = () => {}, profiles = true }) {
+    Object.assign(this, { onHover, onChoose, onFrame, profiles, subject: null, selected: null, hovered: null });
+    this.frame = new Frame();
+    this.surface = new Surface({ id, label, onResize: () => this.draw() });
+    this.element = this.surface.element;
+    this.element.classList.add("heat");
+    this.listen();
+  }
+
+  // subject: {grid, scale, rows: [{main, note}], columns: [label], exact(row) -> values or null}
+  show(subject, selected) {
+    const grown = this.subject && subject && (this.subject.grid.rows !== subject.grid.rows || this.subject.grid.columns !== subject.grid.columns);
+    if (grown) this.frame.reset();
+    this.subject = subject;
+    this.choose(selected, false);
+    this.draw();
+  }
+
+  choose(selected, painted = true) {
+    const moved = selected && (selected.row !== this.selected?.row || selected.column !== this.selected?.column);
+    this.selected = selected;
+    if (!this.subject || !this.surface.ready || !this.frame.room) return;
+    if (moved && this.frame.zoom > 1) {
+      this.frame.reveal(selected);
+      if (painted) this.draw();
+    } else if (painted) this.point();
+  }
+
+  listen() {
+    const target = this.element;
+    let drag = null;
+    target.addEventListener("pointermove", (event) => {
+      if (drag && (event.buttons & 1) === 1 && this.frame.zoom > 1) {
+        drag.far ||= Math.hypot(event.clientX - drag.startX, event.clientY - drag.startY) > 4;
+        if (drag.far) {
+          this.frame.pan(event.clientX - drag.x, event.clientY - drag.y);
+          Object.assign(drag, { x: event.clientX, y: event.clientY });
+          this.moved();
+          return;
+        }
+      }
+      this.hover(this.subject ? this.frame.cell(this.surface.at(event)) : null, event);
+    });
+    target.addEventListener("pointerdown", (event) => (drag = { startX: event.clientX, startY: event.clientY, x: event.clientX, y: event.clientY, far: false }));
+    target.addEventListener("pointerleave", (event) => this.hover(null, event));
+    target.addEventListener("click", (event) => {
+      const cell = this.subject && !drag?.far ? this.frame.cell(this.surface.at(event)) : null;
+      if (cell) this.onChoose(cell, event);
+    });
+    target.addEventListener("dblclick", () => this.reset());
+    target.addEventListener("wheel", (event) => {
+      // A wheel that has nothing to zoom out of scrolls the page.
+      if (!this.subject || (event.deltaY > 0 && this.frame.zoom === 1)) return;
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY * 0.0016), this.surface.at(event));
+    }, { passive: false });
+  }
+
+  key(event) {
+    if (event.key === "+" || event.key === "=") this.zoom(1.4);
+    else if (event.key === "-") this.zoom(1 / 1.4);
+    else if (event.key === "0") this.reset();
+    else return false;
+    return true;
+  }
+
+  zoom(factor, place = null) {
+    if (!this.subject || !this.frame.room) return;
+    const { frame, selected } = this;
+    const centre = selected ? { x: frame.cellX(selected.column + 0.5), y: frame.cellY(selected.row + 0.5) } : { x: frame.x, y: frame.y };
+    const { x, y } = place ?? centre;
+    if (frame.zoomAt(factor, x, y)) this.moved();
+  }
+
+  reset() {
+    this.frame.reset();
+    this.moved();
+  }
+
+  moved() {
+    this.draw();
+    this.onFrame(this.frame);
+  }
+
+  follow({ zoom, left, top }) {
+    Object.assign(this.frame, { zoom, left, top });
+    this.draw();
+  }
+
+  hover(cell, event) {
+    if (cell?.row === this.hovered?.row && cell?.column === this.hovered?.column) return;
+    this.hovered = cell;
+    this.onHover(cell, event);
+  }
+
+  margins(context) {
+    const { rows, columns } = this.subject;
+    const narrow = this.surface.width < 520;
+    context.font = font(12);
+    const widest = (labels) => labels.slice(0, 400).reduce((most, label) => Math.max(most, measure(context, shorten(label, 14))), 0);
+    const wordy = rows.some((row) => row.note);
+    const left = Math.min(narrow ? 92 : 170, widest(rows.map((row) => row.main)) + (wordy ? widest(rows.map((row) => row.note ?? "")) + 18 : 0) + 16);
+    const top = Math.min(96, Math.max(24, widest(columns) + 14));
+    this.topMost = top;
+    const bars = this.profiles ? (narrow ? 44 : 74) : 8;
+    return { left: Math.max(34, left), top, right: bars, bottom: this.profiles ? bars : 8 };
+  }
+
+  draw() {
+    this.surface.measure();
+    if (!this.surface.ready) return;
+    const context = this.surface.paint();
+    if (!this.subject) {
+      this.surface.overlay();
+      return;
+    }
+    const { grid, scale } = this.subject;
+    const { width, height, ratio } = this.surface;
+    const { frame } = this;
+    const inks = colours();
+    frame.fit({ width, height, rows: grid.rows, columns: grid.columns, margin: this.margins(context) });
+    this.element.style.touchAction = frame.zoom > 1 ? "none" : "pan-y";
+    const factor = Math.max(1, Math.floor(1 / (Math.min(frame.across, frame.down) * ratio) + 0.001));
+    const image = grid.raster(inks.palette, scale, factor);
+    context.save();
+    context.beginPath();
+    context.rect(frame.x, frame.y, frame.wide, frame.tall);
+    context.clip();
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image, frame.x - frame.left, frame.y - frame.top, image.width * factor * frame.across, image.height * factor * frame.down);
+    this.lines(context, inks);
+    context.restore();
+    context.strokeStyle = inks.line;
+    context.lineWidth = 1;
+    context.strokeRect(frame.x - 0.5, frame.y - 0.5, frame.wide + 1, frame.tall + 1);
+    this.labels(context, inks);
+    this.point();
+  }
+
+  lines(context, inks) {
+    const { frame } = this;
+    if (Math.min(frame.across, frame.down) < 9) return;
+    const { rows, columns } = frame.seen;
+    context.strokeStyle = inks.line;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.7;
+    context.beginPath();
+    for (let row = rows[0]; row <= rows[1]; row += 1) {
+      const y = Math.round(frame.cellY(row)) - 0.5;
+      context.moveTo(frame.x, y);
+      context.lineTo(frame.x + frame.wide, y);
+    }
+    for (let column = columns[0]; column <= columns[1]; column += 1) {
+      const x = Math.round(frame.cellX(column)) - 0.5;
+      context.moveTo(x, frame.y);
+      context.lineTo(x, frame.y + frame.tall);
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  rowLabel(context, row, inks, strong) {
+    const { frame } = this;
+    const { main, note } = this.subject.rows[row];
+    const y = frame.cellY(row + 0.5);
+    if (y < frame.y - 2 || y > frame.y + frame.tall + 2) return;
+    const room = frame.margin.left - 14;
+    context.textAlign = "right";
+    context.font = font(12, strong ? 700 : 400);
+    context.fillStyle = strong ? inks.mark : inks.ink;
+    if (!note) {
+      context.fillText(fit(context, main, room), frame.x - 8, y);
+      return;
+    }
+    // Read on the left, quietly; predicted on the right, next to its row.
+    const right = fit(context, note, room * 0.55);
+    context.fillText(right, frame.x - 8, y);
+    const used = measure(context, right) + 18;
+    context.font = font(12);
+    context.fillStyle = inks.muted;
+    context.fillText(`${fit(context, main, room - used)} →`, frame.x - 8 - measure(context, right) - 5, y);
+  }
+
+  columnLabel(context, column, inks, strong, slant) {
+    const { frame } = this;
+    const x = frame.cellX(column + 0.5);
+    if (x < frame.x - 2 || x > frame.x + frame.wide + 2) return;
+    context.font = font(12, strong ? 700 : 400);
+    context.fillStyle = strong ? inks.mark : inks.ink;
+    context.save();
+    context.translate(x, frame.y - 7);
+    context.rotate(slant);
+    context.textAlign = slant === 0 ? "center" : "left";
+    const label = this.subject.columns[column];
+    context.fillText(slant === 0 ? shorten(label, 24) : fit(context, label, this.topMost - 12), 0, slant === 0 ? -4 : 0);
+    context.restore();
+  }
+
+  slant(context) {
+    const { frame } = this;
+    const { columns } = frame.seen;
+    context.font = font(12);
+    for (let column = columns[0]; column < columns[1]; column += 1) {
+      if (measure(context, shorten(this.subject.columns[column], 24)) > frame.across - 4) return frame.across < 30 ? -Math.PI / 2 : -Math.PI / 4;
+    }
+    return 0;
+  }
+
+  labels(context, inks) {
+    const { rows, columns } = this.frame.seen;
+    const rowStep = Math.max(1, Math.ceil(SPACING / this.frame.down));
+    const columnStep = Math.max(1, Math.ceil(SPACING / this.frame.across));
+    this.slanted = this.slant(context);
+    for (let row = Math.ceil(rows[0] / rowStep) * rowStep; row < rows[1]; row += rowStep) this.rowLabel(context, row, inks, false);
+    for (let column = Math.ceil(columns[0] / columnStep) * columnStep; column < columns[1]; column += columnStep) {
+      this.columnLabel(context, column, inks, false, this.slanted);
+    }
+  }
+
+  // Everything that follows the pointer or the selection.
+  point() {
+    if (!this.subject || !this.surface.ready || !this.frame.room) return;
+    const context = this.surface.overlay();
+    const inks = colours();
+    const { frame, selected, hovered } = this;
+    const { grid } = this.subject;
+    const inside = (cell) => cell && cell.row < grid.rows && cell.column < grid.columns;
+    const focus = inside(hovered) ? hovered : inside(selected) ? selected : null;
+    if (!focus) return;
+    context.save();
+    context.beginPath();
+    context.rect(frame.x - 2, frame.y - 2, frame.wide + 4, frame.tall + 4);
+    context.clip();
+    context.fillStyle = inks.mark;
+    context.globalAlpha = 0.1;
+    context.fillRect(frame.x, frame.cellY(focus.row), frame.wide, Math.max(1, frame.down));
+    context.fillRect(frame.cellX(focus.column), frame.y, Math.max(1, frame.across), frame.tall);
+    context.globalAlpha = 1;
+    if (inside(selected)) this.outline(context, selected, inks.mark, 2.5);
+    if (inside(hovered)) this.outline(context, hovered, inks.ink, 1.5);
+    context.restore();
+    this.emphasise(context, focus, inks);
+    if (this.profiles) this.margin(context, focus, inks);
+    if (inside(hovered)) this.tip(context, hovered, inks);
+  }
+
+  outline(context, { row, column }, colour, thick) {
+    const { frame } = this;
+    const width = Math.max(4, frame.across);
+    const height = Math.max(4, frame.down);
+    context.strokeStyle = colour;
+    context.lineWidth = thick;
+    rounded(context, frame.cellX(column) - (width - frame.across) / 2, frame.cellY(row) - (height - frame.down) / 2, width, height, 3);
+    context.stroke();
+  }
+
+  emphasise(context, { row, column }, inks) {
+    const { frame } = this;
+    // The label beneath is wiped away on both sides of the strong one.
+    context.fillStyle = inks.panel;
+    context.fillRect(0, frame.cellY(row + 0.5) - 8, frame.x - 4, 16);
+    this.rowLabel(context, row, inks, true);
+    if (this.slanted !== -Math.PI / 4) {
+      const wide = this.slanted === 0 ? Math.max(frame.across, 20) : 14;
+      context.fillStyle = inks.panel;
+      context.fillRect(frame.cellX(column + 0.5) - wide / 2, 0, wide, frame.y - 3);
+    }
+    this.columnLabel(context, column, inks, true, this.slanted);
+  }
+
+  value({ row, column }) {
+    const exact = this.subject.exact?.(row);
+    return exact ? { value: exact[column], exact: true } : { value: this.subject.grid.at(row, column), exact: this.subject.grid.unit === 1 };
+  }
+
+  // Under the map how the row is spread over the columns; beside it how much the column is looked at in each row.
+  margin(context, { row, column }, inks) {
+    const { frame } = this;
+    const { grid } = this.subject;
+    const seen = frame.seen;
+    const deep = frame.margin.bottom - 18;
+    const base = frame.y + frame.tall + 8;
+    const along = (this.subject.exact?.(row)) ?? grid.row(row);
+    const beside = grid.column(column);
+    const most = (values) => values.reduce((high, value) => Math.max(high, Math.abs(value)), 0) || 1;
+    const rowMost = grid.unit === 1 ? most(along) : Math.max(0.25, most(along));
+    const columnMost = grid.unit === 1 ? most(beside) : Math.max(0.25, most(beside));
+    const gap = (size) => (size > 6 ? 1.5 : 0);
+    for (let place = seen.columns[0]; place < seen.columns[1]; place += 1) {
+      context.fillStyle = along[place] < 0 ? inks.loss : place === column ? inks.mark : inks.accent;
+      context.fillRect(frame.cellX(place) + gap(frame.across), base, Math.max(1, frame.across - 2 * gap(frame.across)), (Math.abs(along[place]) / rowMost) * deep);
+    }
+    const edge = frame.x + frame.wide + 8;
+    const wide = frame.margin.right - 18;
+    for (let place = seen.rows[0]; place < seen.rows[1]; place += 1) {
+      context.fillStyle = beside[place] < 0 ? inks.loss : place === row ? inks.mark : inks.accent;
+      context.fillRect(edge, frame.cellY(place) + gap(frame.down), (Math.abs(beside[place]) / columnMost) * wide, Math.max(1, frame.down - 2 * gap(frame.down)));
+    }
+    context.font = font(11);
+    context.fillStyle = inks.muted;
+    context.textAlign = "left";
+    const sum = beside.reduce((total, value) => total + value, 0);
+    context.fillText(`Σ ${number(sum)}`, edge, frame.y - 10);
+  }
+
+  tip(context, cell, inks) {
+    const { value, exact } = this.value(cell);
+    const text = `${exact ? "" : "≈ "}${number(value, exact ? 4 : 2)}`;
+    context.font = font(13, 600);
+    const width = measure(context, text) + 16;
+    const { frame } = this;
+    const x = Math.max(2, Math.min(this.surface.width - width - 4, frame.cellX(cell.column + 1) + 8));
+    const y = Math.max(2, Math.min(this.surface.height - 30, frame.cellY(cell.row) - 30));
+    rounded(context, x, y, width, 25, 6);
+    context.fillStyle = inks.ink;
+    context.fill();
+    context.fillStyle = inks.panel;
+    context.textAlign = "left";
+    context.fillText(text, x + 8, y + 13);
+  }
+}

@@ -1,0 +1,48 @@
+// What is selected and what the pointer is over, in words.
+
+import { element } from "seq2see/element";
+import { columnLabels, isolated, number } from "seq2see/labels";
+
+export function cellSentence(view, meta, head, row, column, value) {
+  const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
+  if (meta.rows === "target") return `step ${row}: read ${isolated(view.read[row])}, predicted ${isolated(view.predicted[row])}, ${looks}`;
+  return `place ${row}: ${isolated(view.source[row])} ${looks}`;
+}
+
+export class Status {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.said = element("span", { id: "status", role: "status", "aria-live": "polite" });
+    this.pointer = element("span", { id: "pointer", "aria-hidden": "true" });
+    this.element = element("footer", { class: "status" }, this.said, this.pointer);
+    explorer.watch((changed) => this.update(changed));
+  }
+
+  async update(changed) {
+    if (!["handle", "at", "head", "step", "row", "column"].some((key) => changed.has(key))) return;
+    const { handle, view, meta, state, row } = this.explorer;
+    if (!view) return;
+    this.point("");
+    if (!meta) {
+      this.say(`step ${state.step}: read ${isolated(view.read[state.step])}, predicted ${isolated(view.predicted[state.step])}`);
+      return;
+    }
+    try {
+      const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
+      if (this.explorer.handle !== handle || this.explorer.meta !== meta || row >= grid.rows) return;
+      this.say(cellSentence(view, meta, state.head, row, state.column, number(grid.at(row, state.column))));
+    } catch {
+      // The view that shows the map says what went wrong.
+    }
+  }
+
+  say(sentence) {
+    if (this.said.textContent !== sentence) this.said.textContent = sentence;
+  }
+
+  // Follows the pointer many times a second, so it is not read aloud.
+  point(sentence) {
+    if (this.pointer.textContent !== sentence) this.pointer.textContent = sentence;
+    this.element.classList.toggle("pointing", sentence !== "");
+  }
+}
