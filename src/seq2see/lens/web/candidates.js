@@ -26,7 +26,10 @@ export class Candidates {
     const locked = store.saved || state.words;
     this.hint.textContent = store.saved ? "" : state.words ? "Switch words off to force single tokens." : "Choose one and the model goes on from it.";
     const said = view.predicted[state.step];
+    // The list is made anew; whoever was on it with the keyboard stays on it.
+    const focused = [...this.list.children].indexOf(document.activeElement);
     this.list.replaceChildren(...(step?.top ?? []).map(([token, label, logProbability]) => this.bar(token, label, logProbability, label === said, locked)));
+    this.list.children[focused]?.focus();
   }
 
   bar(token, label, logProbability, said, locked) {

@@ -7,6 +7,7 @@ import { number, signed, visible } from "seq2see/labels";
 import { Legend } from "seq2see/legend";
 import { labelled } from "seq2see/map";
 import { Notice } from "seq2see/notice";
+import { ASKED } from "seq2see/state";
 import { cellSentence } from "seq2see/status";
 
 const WORDS = { plain: "plain", edited: "edited", model: "other model", text: "other text" };
@@ -87,7 +88,8 @@ export class Compare {
 
   async update(changed) {
     const { view, state, meta } = this.explorer;
-    if (!view) return;
+    // What was asked anew arrives as a new handle; asking for it here too would ask twice.
+    if (!view || (!changed.has("handle") && !changed.has("view") && ASKED.some((key) => changed.has(key)))) return;
     if (this.pair && [...changed].every((key) => ["step", "row", "column"].includes(key))) {
       const cell = this.selected();
       for (const heat of this.heats) heat.choose(cell);
@@ -104,6 +106,7 @@ export class Compare {
       if (turn !== this.turn) return;
       this.offer(right);
       await this.draw(left, right, turn);
+      this.explorer.paintedHead(changed);
     } catch (error) {
       if (!isStale(error) && turn === this.turn) this.notice.show(error.message);
     }
@@ -157,7 +160,6 @@ export class Compare {
     this.left.heat.show(shown(one), this.selected());
     this.right.heat.show(shown(other), this.selected());
     this.subtract(one, other);
-    this.explorer.painted("paint-head");
   }
 
   subtract(one, other) {
@@ -175,7 +177,7 @@ export class Compare {
     this.legend.show(grid, "linear");
     let sum = 0;
     for (const value of grid.values) sum += Math.abs(value);
-    this.summary.textContent = `mean difference ${number(sum / grid.values.length, 4)}, greatest ${number(Math.max(grid.extent.high, -grid.extent.low), 3)}`;
+    this.summary.textContent = sum === 0 ? "the two maps are the same" : `mean difference ${number(sum / grid.values.length, 4)}, greatest ${number(Math.max(grid.extent.high, -grid.extent.low), 3)}`;
   }
 
   // Maps of other shapes cannot be subtracted; which tokens differ is said instead.

@@ -61,7 +61,10 @@ export class Edit {
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.empty.hidden = edits.length > 0;
+    // The list is made anew; the keyboard stays on the button of the same name.
+    const focused = this.list.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     this.list.replaceChildren(...edits.map((edit, place) => this.item(edit, place, edits, locked)));
+    if (focused) [...this.list.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
   }
 
   item(edit, place, edits, locked) {

@@ -38,7 +38,6 @@ export async function copy(text, said) {
     document.execCommand("copy");
     area.remove();
   }
-  const before = said.textContent;
-  said.textContent = "copied";
-  setTimeout(() => (said.textContent = before === "copied" ? said.dataset.text ?? before : before), 1200);
+  said.textContent = "Copied";
+  setTimeout(() => (said.textContent = said.dataset.text), 1200);
 }

@@ -195,6 +195,10 @@ export class Explorer {
     this.change({ at: maps[(place + by + maps.length) % maps.length].address }, event);
   }
 
+  paintedHead(changed) {
+    if (changed.has("head") || changed.has("at")) this.painted("paint-head");
+  }
+
   painted(name, start = this.eventTime) {
     performance.measure(name, { start, end: performance.now() });
     // Browsers keep every measure for ever; a long afternoon of hovering should not fill memory.

@@ -131,7 +131,7 @@ export class Heat {
     const inks = colours();
     frame.fit({ width, height, rows: grid.rows, columns: grid.columns, margin: this.margins(context) });
     this.element.style.touchAction = frame.zoom > 1 ? "none" : "pan-y";
-    const factor = Math.max(1, Math.floor(1 / (Math.min(frame.across, frame.down) * ratio) + 0.001));
+    const factor = Math.max(1, Math.ceil(1 / (Math.min(frame.across, frame.down) * ratio) - 0.001));
     const image = grid.raster(inks.palette, scale, factor);
     context.save();
     context.beginPath();

@@ -36,7 +36,6 @@ function navigation(explorer) {
 function showing(explorer, views) {
   let shown = null;
   return (changed) => {
-    if (changed.has("theme")) wear(explorer.state.theme);
     const name = explorer.state.view;
     if (shown !== name) {
       if (shown) views[shown].hide();
@@ -65,6 +64,8 @@ async function main() {
     room.replaceChildren(notice.element);
     return;
   }
+  // Before all others, since whatever they draw is drawn in these colours.
+  explorer.watch((changed) => changed.has("theme") && wear(explorer.state.theme));
   const undo = new Undo(explorer);
   const status = new Status(explorer);
   const views = { translate: new Translate(explorer, status), atlas: new Atlas(explorer, status), map: new MapView(explorer, status),

@@ -79,6 +79,7 @@ export class MapView {
     choices(this.scale, SCALES.map((kind) => [kind, SCALE_WORDS[kind]]), state.scale);
     if (!meta && state.draw === "weights") {
       this.notice.show("This model has no attention, so there are no weights to map. Gradient and occlusion may still tell what an output depends on.", "hint");
+      this.meta = null;
       this.heat.show(null, null);
       return;
     }
@@ -88,7 +89,7 @@ export class MapView {
       this.exact(this.selected().row);
       return;
     }
-    await this.load(handle, meta, state);
+    await this.load(handle, meta, state, changed);
   }
 
   wanted() {
@@ -96,7 +97,7 @@ export class MapView {
     return [this.explorer.weights.name(handle), state.draw, state.draw === "weights" ? `${state.at} ${state.head}` : "", state.scale].join(" ");
   }
 
-  async load(handle, meta, state) {
+  async load(handle, meta, state, changed) {
     const wanted = this.wanted();
     const { weights } = this.explorer;
     const summary = state.draw !== "weights";
@@ -110,7 +111,7 @@ export class MapView {
         exact: summary ? null : (row) => weights.knownRow(handle, at, head, row) }, this.selected());
       this.legend.show(grid, state.scale);
       this.notice.clear();
-      this.explorer.painted("paint-head");
+      this.explorer.paintedHead(changed);
       this.exact(this.selected().row);
       document.body.dataset.painted = summary ? state.draw : `${at}/${head}`;
     } catch (error) {

@@ -16,7 +16,7 @@ const text = (initial) => ({ initial, read: (value) => value, write: (value) => 
 const number = (initial, least = 0) => ({
   initial,
   read(value) {
-    if (!/^\d{1,6}$/.test(value) || Number(value) < least) throw new Error(`is not a number from ${least}`);
+    if (!/^\d{1,6}$/.test(value) || Number(value) < least) throw new Error(`not a number from ${least}`);
     return Number(value);
   },
   write: String,
@@ -25,7 +25,7 @@ const number = (initial, least = 0) => ({
 const choice = (list, initial) => ({
   initial,
   read(value) {
-    if (!list.includes(value)) throw new Error(`is not one of ${list.join(", ")}`);
+    if (!list.includes(value)) throw new Error(`not one of ${list.join(", ")}`);
     return value;
   },
   write: String,
@@ -72,10 +72,10 @@ export function read(hash) {
     const raw = cut < 0 ? "" : part.slice(cut + 1);
     const field = FIELDS[key];
     try {
-      if (!Object.hasOwn(FIELDS, key)) throw new Error("is not known");
+      if (!Object.hasOwn(FIELDS, key)) throw new Error("not known here");
       state[key] = field.read(field.raw ? raw : decodeURIComponent(raw.replace(/\+/g, " ")));
     } catch (error) {
-      complaints.push(`“${key.slice(0, 20)}” in the address was left out: ${error.message}`);
+      complaints.push(`“${part.slice(0, 32)}” in the address was left out: ${error.message}`);
     }
   }
   return { state, complaints };

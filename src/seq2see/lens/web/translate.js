@@ -83,7 +83,7 @@ export class Translate {
     this.hover(null);
   }
 
-  async update() {
+  async update(changed) {
     const { view, handle, meta, state } = this.explorer;
     if (!view) return;
     this.tellOutput(view, state.step);
@@ -107,7 +107,7 @@ export class Translate {
     }
     this.notice.clear();
     this.draw(true);
-    this.explorer.painted("paint-head");
+    this.explorer.paintedHead(changed);
   }
 
   tellOutput(view, step) {
@@ -141,9 +141,10 @@ export class Translate {
       this.world.style.width = down ? "100%" : `${total}px`;
       this.world.style.height = down ? `${total}px` : "auto";
       this.scroller.classList.toggle("down", down);
-      const seen = this.scroller.clientHeight;
+      const seen = Math.round(innerHeight * 0.58);
+      this.scroller.style.maxHeight = down ? `${seen}px` : "";
       this.surface.element.style.width = `${this.scroller.clientWidth}px`;
-      this.surface.element.style.height = down ? `${Math.min(total, Math.max(seen, 300))}px` : single ? "320px" : "290px";
+      this.surface.element.style.height = down ? `${Math.min(total, seen)}px` : single ? "320px" : "290px";
     }
     return this.laid;
   }
@@ -222,7 +223,7 @@ export class Translate {
     const { view, meta, state } = this.explorer;
     const label = side === "row" ? this.drawing.rows.labels[place] : this.drawing.columns.labels[place];
     if (!meta || !this.grid) return isolated(label);
-    if (side === "column") return `${isolated(label)} (place ${place}) is looked at by ${this.grid.rows} steps, ${number(this.grid.column(place).reduce((sum, weight) => sum + weight, 0))} in all`;
+    if (side === "column") return `${isolated(label)}, place ${place}, gets ${number(this.grid.column(place).reduce((sum, weight) => sum + weight, 0))} in all from ${this.grid.rows} rows`;
     const weights = this.grid.row(place);
     const best = weights.indexOf(Math.max(...weights));
     return cellSentence(view, meta, state.head, place, best, number(weights[best]));

@@ -26,9 +26,8 @@ export class Tree {
         node.place = order - (bestKnown ? best : Math.floor(column.length / 2));
       });
     }
-    const places = this.nodes.map((node) => node.place);
-    this.top = Math.min(0, ...places);
-    this.bottom = Math.max(0, ...places);
+    this.top = this.nodes.reduce((least, node) => Math.min(least, node.place), 0);
+    this.bottom = this.nodes.reduce((most, node) => Math.max(most, node.place), 0);
     this.steps = this.columns.length;
   }
 

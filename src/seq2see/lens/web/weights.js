@@ -65,12 +65,12 @@ export class Weights {
     return this.small.set(key, thumbnails);
   }
 
-  async summary(handle, kind, lane = "map") {
+  async summary(handle, kind) {
     const key = `${this.name(handle)} summary ${kind}`;
     const known = this.grids.get(key);
     if (known) return known;
     const { source, read } = handle.answer;
-    const values = await this.lane(lane).run(key, (signal) => this.store.summary(handle, kind, signal));
+    const values = await this.lane("summary").run(key, (signal) => this.store.summary(handle, kind, signal));
     const rows = kind === "rollout" ? source.length : read.length;
     return this.grids.get(key) ?? this.grids.set(key, new Grid(rows, source.length, values, 1));
   }
