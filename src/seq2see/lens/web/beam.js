@@ -100,7 +100,7 @@ export class Beam {
       this.hovered = null;
       this.chosen = null;
       const height = (this.tree.bottom - this.tree.top + 1) * DOWN + 2 * ROOM;
-      this.surface.element.style.height = `${Math.max(220, Math.min(height + 20, innerHeight - 190))}px`;
+      this.surface.element.style.height = `${Math.max(220, Math.min(height + 20, Math.round(innerHeight * 0.62)))}px`;
       this.start(true);
     }
     this.tell(null);
@@ -137,7 +137,9 @@ export class Beam {
   }
 
   point(node) {
-    return [(node.step * ACROSS + ROOM + BOX.width / 2) * this.zoom - this.left, ((node.place - this.tree.top) * DOWN + ROOM) * this.zoom - this.top];
+    const x = node.step * ACROSS + ROOM + BOX.width / 2;
+    const y = (node.place - this.tree.top) * DOWN + ROOM;
+    return [x * this.zoom - this.left, y * this.zoom - this.top];
   }
 
   find({ x, y }) {
@@ -218,7 +220,9 @@ export class Beam {
     for (const node of this.tree.path(focus)) {
       if (node.parent) this.branch(context, node, { line: inks.ink, thick: 2.5, alpha: 0.85 });
       const [x, y] = this.point(node);
-      rounded(context, x - (BOX.width / 2 + 2) * this.zoom, y - (BOX.height / 2 + 2) * this.zoom, (BOX.width + 4) * this.zoom, (BOX.height + 4) * this.zoom, 7);
+      const width = (BOX.width + 4) * this.zoom;
+      const height = (BOX.height + 4) * this.zoom;
+      rounded(context, x - width / 2, y - height / 2, width, height, 7);
       context.strokeStyle = inks.ink;
       context.lineWidth = 2;
       context.stroke();
@@ -246,7 +250,9 @@ export class Beam {
   tell(node) {
     const best = node ?? this.tree.nodes.filter((one) => one.state === "best").at(-1) ?? this.tree.nodes[0];
     this.words.textContent = this.hypothesis(best);
-    this.about.textContent = `${node ? `${node.state}, step ${node.step}` : "the best hypothesis"} · log-probability ${number(best.log_probability, 3)} · ${this.tree.nodes.length} nodes in ${this.tree.steps} steps`;
+    const which = node ? `${node.state}, step ${node.step}` : "the best hypothesis";
+    const size = `${this.tree.nodes.length} nodes in ${this.tree.steps} steps`;
+    this.about.textContent = `${which} · log-probability ${number(best.log_probability, 3)} · ${size}`;
   }
 
   force(node) {

@@ -12,6 +12,11 @@ import { cellSentence } from "seq2see/status";
 
 const WORDS = { plain: "plain", edited: "edited", model: "other model", text: "other text" };
 
+function headOf(text) {
+  if (text === "") return null;
+  return text === "mean" ? text : Number(text);
+}
+
 class Side {
   constructor(name, compare) {
     this.name = name;
@@ -37,7 +42,7 @@ export class Compare {
       change: (event) => explorer.change({ other: event.target.value }, event) });
     this.address = element("select", { id: "right-at", "aria-label": "address of the right map", change: (event) => explorer.change({ rightAt: event.target.value || null }, event) });
     this.head = element("select", { id: "right-head", "aria-label": "head of the right map",
-      change: (event) => explorer.change({ rightHead: event.target.value === "" ? null : event.target.value === "mean" ? "mean" : Number(event.target.value) }, event) });
+      change: (event) => explorer.change({ rightHead: headOf(event.target.value) }, event) });
     this.right.tools.append(this.address, this.head);
     this.legend = new Legend("difference-legend");
     this.apart = new Heat({ id: "heat-difference", label: "left minus right", profiles: false,
@@ -167,7 +172,7 @@ export class Compare {
     const problem = missing ? `the ${missing} model has no such address; choose another for the right map` : this.unlike(one, other);
     this.third.hidden = problem !== null;
     if (problem !== null) {
-      this.notice.show(`${problem}`, "hint");
+      this.notice.show(problem, "hint");
       this.apart.show(null, null);
       return;
     }
@@ -175,9 +180,10 @@ export class Compare {
     const grid = one.grid.minus(other.grid);
     this.apart.show({ grid, scale: "linear", ...labelled(one.view, one.meta) }, this.selected());
     this.legend.show(grid, "linear");
-    let sum = 0;
-    for (const value of grid.values) sum += Math.abs(value);
-    this.summary.textContent = sum === 0 ? "the two maps are the same" : `mean difference ${number(sum / grid.values.length, 4)}, greatest ${number(Math.max(grid.extent.high, -grid.extent.low), 3)}`;
+    const mean = grid.values.reduce((sum, value) => sum + Math.abs(value), 0) / grid.values.length;
+    const greatest = Math.max(grid.extent.high, -grid.extent.low);
+    const told = `mean difference ${number(mean, 4)}, greatest ${number(greatest, 3)}`;
+    this.summary.textContent = greatest === 0 ? "the two maps are the same" : told;
   }
 
   // Maps of other shapes cannot be subtracted; which tokens differ is said instead.
@@ -185,13 +191,15 @@ export class Compare {
     if (one.grid.rows === other.grid.rows && one.grid.columns === other.grid.columns) return null;
     const names = (map) => labelled(map.view, map.meta);
     const apart = (mine, theirs) => {
-      const place = Array.from({ length: Math.max(mine.length, theirs.length) }, (_, here) => here).find((here) => mine[here] !== theirs[here]);
-      return place === undefined ? null : `“${visible(mine[place] ?? "")}” and “${visible(theirs[place] ?? "")}” at ${place}`;
+      const longer = mine.length >= theirs.length ? mine : theirs;
+      const place = longer.findIndex((_, here) => mine[here] !== theirs[here]);
+      return place < 0 ? null : `“${visible(mine[place] ?? "")}” and “${visible(theirs[place] ?? "")}” at ${place}`;
     };
     const rows = apart(names(one).rows.map((row) => row.note ?? row.main), names(other).rows.map((row) => row.note ?? row.main));
     const columns = apart(names(one).columns, names(other).columns);
-    return `the maps have other shapes (${one.grid.rows} by ${one.grid.columns}, ${other.grid.rows} by ${other.grid.columns}), so there is no difference to draw; ` +
-      [rows && `rows first differ in ${rows}`, columns && `columns first differ in ${columns}`].filter(Boolean).join("; ");
+    const shapes = `${one.grid.rows} by ${one.grid.columns} and ${other.grid.rows} by ${other.grid.columns}`;
+    const where = [rows && `rows first differ in ${rows}`, columns && `columns first differ in ${columns}`].filter(Boolean);
+    return `the maps have other shapes (${shapes}), so there is no difference to draw; ${where.join("; ")}`;
   }
 
   hover(cell, from, event) {

@@ -96,7 +96,9 @@ export class Group {
       context.font = font(11.5);
       context.fillStyle = inks.muted;
       context.textAlign = "left";
-      context.fillText(layer === null ? `head ${item.head}` : item.width < 84 ? `${layer}·${item.head}` : `layer ${layer} · ${item.head}`, item.x, item.y + item.height + 12);
+      const short = layer === null || item.width < 84;
+      const name = short ? `${layer === null ? "head " : `${layer}·`}${item.head}` : `layer ${layer} · ${item.head}`;
+      context.fillText(name, item.x, item.y + item.height + 12);
       context.fillStyle = inks.ink;
       context.textAlign = "right";
       context.fillText(number(item.value), item.x + item.width, item.y + item.height + 12);

@@ -297,15 +297,18 @@ export class Heat {
     const rowMost = grid.unit === 1 ? most(along) : Math.max(0.25, most(along));
     const columnMost = grid.unit === 1 ? most(beside) : Math.max(0.25, most(beside));
     const gap = (size) => (size > 6 ? 1.5 : 0);
+    const thick = (size) => Math.max(1, size - 2 * gap(size));
     for (let place = seen.columns[0]; place < seen.columns[1]; place += 1) {
       context.fillStyle = along[place] < 0 ? inks.loss : place === column ? inks.mark : inks.accent;
-      context.fillRect(frame.cellX(place) + gap(frame.across), base, Math.max(1, frame.across - 2 * gap(frame.across)), (Math.abs(along[place]) / rowMost) * deep);
+      const tall = (Math.abs(along[place]) / rowMost) * deep;
+      context.fillRect(frame.cellX(place) + gap(frame.across), base, thick(frame.across), tall);
     }
     const edge = frame.x + frame.wide + 8;
     const wide = frame.margin.right - 18;
     for (let place = seen.rows[0]; place < seen.rows[1]; place += 1) {
       context.fillStyle = beside[place] < 0 ? inks.loss : place === row ? inks.mark : inks.accent;
-      context.fillRect(edge, frame.cellY(place) + gap(frame.down), (Math.abs(beside[place]) / columnMost) * wide, Math.max(1, frame.down - 2 * gap(frame.down)));
+      const long = (Math.abs(beside[place]) / columnMost) * wide;
+      context.fillRect(edge, frame.cellY(place) + gap(frame.down), long, thick(frame.down));
     }
     context.font = font(11);
     context.fillStyle = inks.muted;

@@ -102,7 +102,7 @@ export class MapView {
     const { weights } = this.explorer;
     const summary = state.draw !== "weights";
     try {
-      const grid = summary ? await weights.summary(handle, state.draw) : weights.cached(handle, meta.address, state.head) ?? await weights.grid(handle, meta.address, state.head);
+      const grid = summary ? await weights.summary(handle, state.draw) : await weights.grid(handle, meta.address, state.head);
       if (this.wanted() !== wanted) return;
       this.meta = summary ? { ...SUMMARY_META[state.draw], address: DRAWN_WORDS[state.draw] } : meta;
       this.subjectOf = wanted;
@@ -113,7 +113,7 @@ export class MapView {
       this.notice.clear();
       this.explorer.paintedHead(changed);
       this.exact(this.selected().row);
-      document.body.dataset.painted = summary ? state.draw : `${at}/${head}`;
+      if (summary) document.body.dataset.painted = state.draw;
     } catch (error) {
       if (!isStale(error)) this.notice.show(error.message);
     }

@@ -20,6 +20,12 @@ export class Picker {
     this.explorer.change({ head: text === "mean" ? "mean" : Number(text) }, event);
   }
 
+  headButton(name) {
+    const title = name === "mean" ? "mean of the heads" : `head ${name} ([ and ])`;
+    const choose = (event) => this.choose(name, event);
+    return element("button", { type: "button", "data-head": name, text: name, title, click: choose });
+  }
+
   update() {
     const { view, meta, state } = this.explorer;
     this.element.hidden = !meta || state.view === "beam";
@@ -34,7 +40,7 @@ export class Picker {
       return;
     }
     if (this.heads.children.length !== names.length) {
-      this.heads.replaceChildren(...names.map((name) => element("button", { type: "button", "data-head": name, text: name, title: name === "mean" ? "mean of the heads" : `head ${name} ([ and ])`, click: (event) => this.choose(name, event) })));
+      this.heads.replaceChildren(...names.map((name) => this.headButton(name)));
     }
     for (const one of this.heads.children) one.setAttribute("aria-pressed", one.dataset.head === String(state.head));
   }

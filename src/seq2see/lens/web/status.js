@@ -4,8 +4,11 @@ import { element } from "seq2see/element";
 import { columnLabels, isolated, number } from "seq2see/labels";
 
 export function cellSentence(view, meta, head, row, column, value) {
-  const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
-  if (meta.rows === "target") return `step ${row}: read ${isolated(view.read[row])}, predicted ${isolated(view.predicted[row])}, ${looks}`;
+  const who = `${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
+  const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${who}`;
+  if (meta.rows === "target") {
+    return `step ${row}: read ${isolated(view.read[row])}, predicted ${isolated(view.predicted[row])}, ${looks}`;
+  }
   return `place ${row}: ${isolated(view.source[row])} ${looks}`;
 }
 

@@ -119,7 +119,23 @@ export class Translate {
     this.slider.value = step;
     this.count.textContent = `${step} of ${Math.max(0, view.read.length - 1)}`;
     const here = view.steps[step];
-    this.score.textContent = `log-probability ${number(view.log_probability, 3)} in all${here ? `, ${number(here.log_probability, 3)} at this step` : ""}${view.cut ? " · the output was cut at the longest length" : ""}`;
+    const parts = [`log-probability ${number(view.log_probability, 3)} in all`];
+    if (here) parts.push(`${number(here.log_probability, 3)} at this step`);
+    if (view.cut) parts.push("the output was cut at the longest length");
+    this.score.textContent = parts.join(" · ");
+  }
+
+  names(view, meta, single, down) {
+    if (meta === null) return view.predicted;
+    if (!single) return meta.rows === "target" ? view.predicted : view.source;
+    if (meta.rows !== "target" || !down) return rowLabels(view, meta);
+    return view.read.map((label, step) => `${visible(label)} → ${visible(view.predicted[step])}`);
+  }
+
+  // Weights may still be those of the view before.
+  get fitting() {
+    const { grid, laid } = this;
+    return grid && laid && grid.rows === laid.rows.labels.length && grid.columns === laid.columns.labels.length;
   }
 
   // Sizes follow the tokens: a long text scrolls, a short one is spread over the room there is.
@@ -129,7 +145,7 @@ export class Translate {
     context.font = font(14);
     const down = this.scroller.clientWidth < NARROW;
     const single = meta !== null && meta.rows === meta.columns;
-    const rowNames = meta === null ? view.predicted : single ? rowLabels(view, meta) : meta.rows === "target" ? view.predicted : view.source;
+    const rowNames = this.names(view, meta, single, down);
     const columnNames = meta === null ? view.source : columnLabels(view, meta);
     const key = [view.id, meta?.address, down, this.scroller.clientWidth].join(" ");
     if (this.laid?.key !== key) {
@@ -163,7 +179,7 @@ export class Translate {
     const inks = colours();
     this.drawing.noteInk = inks.muted;
     const context = this.surface.paint();
-    if (this.grid && this.grid.rows === rows.labels.length && this.grid.columns === columns.labels.length) this.drawing.faint(context, this.grid, inks);
+    if (this.fitting) this.drawing.faint(context, this.grid, inks);
     const plain = () => ({ fill: inks.soft, ink: inks.ink });
     this.drawing.tokens(context, "row", plain);
     if (!single) this.drawing.tokens(context, "column", plain);
@@ -201,12 +217,12 @@ export class Translate {
     const inks = colours();
     const { drawing, grid } = this;
     const focus = this.hovered ?? { side: "row", place: row };
-    const fits = grid && grid.rows === drawing.rows.labels.length && grid.columns === drawing.columns.labels.length;
-    if (fits && focus.side === "row" && focus.place < grid.rows) drawing.ofRow(context, grid, focus.place, inks);
-    if (fits && focus.side === "column" && focus.place < grid.columns) drawing.ofColumn(context, grid, focus.place, inks);
+    if (this.fitting && focus.side === "row" && focus.place < grid.rows) drawing.ofRow(context, grid, focus.place, inks);
+    if (this.fitting && focus.side === "column" && focus.place < grid.columns) drawing.ofColumn(context, grid, focus.place, inks);
     const chosen = { fill: inks.mark, ink: inks.panel, weight: 600 };
-    if (!drawing.single && state.column < drawing.columns.labels.length) drawing.token(context, "column", state.column, { fill: inks.soft, ink: inks.ink, border: inks.mark });
-    if (row < drawing.rows.labels.length) drawing.token(context, "row", row, this.hovered ? { fill: inks.soft, ink: inks.ink, border: inks.mark } : chosen);
+    const bordered = { fill: inks.soft, ink: inks.ink, border: inks.mark };
+    if (!drawing.single && state.column < drawing.columns.labels.length) drawing.token(context, "column", state.column, bordered);
+    if (row < drawing.rows.labels.length) drawing.token(context, "row", row, this.hovered ? bordered : chosen);
     if (this.hovered) drawing.token(context, focus.side, focus.place, chosen);
   }
 
@@ -222,8 +238,11 @@ export class Translate {
   describe({ side, place }) {
     const { view, meta, state } = this.explorer;
     const label = side === "row" ? this.drawing.rows.labels[place] : this.drawing.columns.labels[place];
-    if (!meta || !this.grid) return isolated(label);
-    if (side === "column") return `${isolated(label)}, place ${place}, gets ${number(this.grid.column(place).reduce((sum, weight) => sum + weight, 0))} in all from ${this.grid.rows} rows`;
+    if (!meta || !this.fitting) return isolated(label);
+    if (side === "column") {
+      const sum = this.grid.column(place).reduce((total, weight) => total + weight, 0);
+      return `${isolated(label)}, place ${place}, gets ${number(sum)} in all from ${this.grid.rows} rows`;
+    }
     const weights = this.grid.row(place);
     const best = weights.indexOf(Math.max(...weights));
     return cellSentence(view, meta, state.head, place, best, number(weights[best]));
