@@ -6,17 +6,40 @@ import { Surface, rounded } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 import { Tree } from "seq2see/tree";
 
-const ACROSS = 104;
+const ACROSS = 120;
 const DOWN = 30;
-const BOX = { width: 72, height: 22 };
+const BOX = { width: 84, height: 22 };
 const ROOM = 26; // pixels kept free around the tree
 
 export class Beam {
   constructor(explorer, status) {
-    Object.assign(this, { explorer, status, tree: null, hovered: null, chosen: null, left: 0, top: 0, zoom: 1, drag: null });
-    this.surface = new Surface({ id: "tree", label: "beam search as a tree; arrows move, Enter forces the path", onResize: () => { this.start(); this.draw(); } });
-    this.widen = element("div", { id: "widen", class: "empty" }, element("p", { text: "With a beam of 1 there is one hypothesis and no tree." }),
-      button("beam-4", "Search with a beam of 4", "", () => explorer.change({ beam: Math.min(4, explorer.limits.beam) })));
+    Object.assign(this, {
+      explorer,
+      status,
+      tree: null,
+      hovered: null,
+      chosen: null,
+      left: 0,
+      top: 0,
+      zoom: 1,
+      drag: null,
+    });
+    this.surface = new Surface({
+      id: "tree",
+      label: "beam search as a tree; arrows move, Enter forces the path",
+      onResize: () => {
+        this.start();
+        this.draw();
+      },
+    });
+    this.widen = element(
+      "div",
+      { id: "widen", class: "empty" },
+      element("p", { text: "With a beam of 1 there is one hypothesis and no tree." }),
+      button("beam-4", "Search with a beam of 4", "", () =>
+        explorer.change({ beam: Math.min(4, explorer.limits.beam) }),
+      ),
+    );
     this.words = element("p", { id: "hypothesis", class: "output", dir: "auto" });
     this.about = element("p", { class: "hint" });
     this.board = element("div", { class: "panel" }, this.words, this.about, this.samples(), this.surface.element);
@@ -26,8 +49,18 @@ export class Beam {
 
   samples() {
     const sample = (name, text) => element("span", { class: `sample ${name}` }, element("i"), text);
-    return element("p", { class: "samples" }, sample("best", "best"), sample("kept", "kept"), sample("pruned", "pruned"), sample("finished", "finished ■"),
-      element("span", { class: "hint wide", text: "wheel zooms, drag pans, 0 resets; choosing a node forces its path" }));
+    return element(
+      "p",
+      { class: "samples" },
+      sample("best", "best"),
+      sample("kept", "kept"),
+      sample("pruned", "pruned"),
+      sample("finished", "finished ■"),
+      element("span", {
+        class: "hint wide",
+        text: "wheel zooms, drag pans, 0 resets; choosing a node forces its path",
+      }),
+    );
   }
 
   listen() {
@@ -52,18 +85,24 @@ export class Beam {
       if (node) this.force(node);
     });
     target.addEventListener("dblclick", () => this.reset());
-    target.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoomAt(Math.exp(-event.deltaY * 0.0015), this.surface.at(event));
-    }, { passive: false });
+    target.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        this.zoomAt(Math.exp(-event.deltaY * 0.0015), this.surface.at(event));
+      },
+      { passive: false },
+    );
   }
 
   key(event) {
     if (!this.tree) return false;
-    if (event.key === "+" || event.key === "=") this.zoomAt(1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
+    if (event.key === "+" || event.key === "=")
+      this.zoomAt(1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
     else if (event.key === "-") this.zoomAt(1 / 1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
     else if (event.key === "0") this.reset();
-    else if (event.key === "Enter" && this.chosen && document.activeElement === this.surface.element) this.force(this.chosen);
+    else if (event.key === "Enter" && this.chosen && document.activeElement === this.surface.element)
+      this.force(this.chosen);
     else if (event.key.startsWith("Arrow")) this.choose(this.tree.next(this.chosen ?? this.tree.nodes[0], event.key));
     else return false;
     return true;
@@ -151,8 +190,10 @@ export class Beam {
 
   style(node, inks) {
     if (node.state === "best") return { line: inks.mark, thick: 3, ink: inks.panel, fill: inks.mark, alpha: 1 };
-    if (node.state === "pruned") return { line: inks.faint, thick: 1, ink: inks.muted, fill: inks.panel, alpha: 0.75, dashed: true };
-    if (node.state === "finished") return { line: inks.accent, thick: 1.75, ink: inks.panel, fill: inks.accent, alpha: 1 };
+    if (node.state === "pruned")
+      return { line: inks.faint, thick: 1, ink: inks.muted, fill: inks.panel, alpha: 0.75, dashed: true };
+    if (node.state === "finished")
+      return { line: inks.accent, thick: 1.75, ink: inks.panel, fill: inks.accent, alpha: 1 };
     return { line: inks.accent, thick: 1.5, ink: inks.ink, fill: inks.soft, alpha: 1 };
   }
 
@@ -162,14 +203,17 @@ export class Beam {
     const inks = colours();
     const first = Math.max(0, Math.floor((this.left / this.zoom - ROOM) / ACROSS) - 1);
     const last = Math.min(this.tree.steps, Math.ceil((this.left + this.surface.width) / this.zoom / ACROSS) + 1);
-    const seen = this.tree.columns.slice(first, last).flat().filter((node) => {
-      const y = this.point(node)[1];
-      return y > -400 && y < this.surface.height + 400;
-    });
+    const seen = this.tree.columns
+      .slice(first, last)
+      .flat()
+      .filter((node) => {
+        const y = this.point(node)[1];
+        return y > -400 && y < this.surface.height + 400;
+      });
     const weight = { pruned: 0, kept: 1, finished: 2, best: 3 };
     seen.sort((one, other) => weight[one.state] - weight[other.state]);
     for (const node of seen) if (node.parent) this.branch(context, node, this.style(node, inks));
-    for (const node of seen) this.box(context, node, this.style(node, inks), inks);
+    for (const node of seen) this.box(context, node, this.style(node, inks));
     this.emphasise();
   }
 
@@ -189,7 +233,7 @@ export class Beam {
     context.globalAlpha = 1;
   }
 
-  box(context, node, style, inks) {
+  box(context, node, style) {
     const [x, y] = this.point(node);
     const { width, height } = { width: BOX.width * this.zoom, height: BOX.height * this.zoom };
     rounded(context, x - width / 2, y - height / 2, width, height, 6 * this.zoom);
@@ -206,10 +250,13 @@ export class Beam {
     context.textAlign = "left";
     context.fillStyle = style.ink;
     const score = node.parent ? number(node.log_probability) : "";
-    context.fillText(fit(context, node.label, width * (score ? 0.46 : 0.85)) + (ended ? " ■" : ""), x - width / 2 + 6 * this.zoom, y + 0.5);
+    context.fillText(fit(context, node.label, width * (score ? 0.48 : 0.85)), x - width / 2 + 6 * this.zoom, y + 0.5);
     context.font = font(10.5 * this.zoom);
     context.textAlign = "right";
     context.fillText(score, x + width / 2 - 5 * this.zoom, y + 0.5);
+    if (!ended) return;
+    context.fillStyle = style.line;
+    context.fillRect(x + width / 2 + 4 * this.zoom, y - 4 * this.zoom, 8 * this.zoom, 8 * this.zoom);
   }
 
   emphasise() {
@@ -240,7 +287,13 @@ export class Beam {
   }
 
   hypothesis(node) {
-    return this.tree.path(node).slice(1).map((one) => visible(one.label)).join(" ") || visible(node.label);
+    return (
+      this.tree
+        .path(node)
+        .slice(1)
+        .map((one) => visible(one.label))
+        .join(" ") || visible(node.label)
+    );
   }
 
   sentence(node) {
@@ -257,7 +310,10 @@ export class Beam {
 
   force(node) {
     if (this.explorer.store.saved || this.explorer.state.words) return;
-    const forced = this.tree.path(node).slice(1).map((one, step) => ({ kind: "force", step, token: one.token }));
+    const forced = this.tree
+      .path(node)
+      .slice(1)
+      .map((one, step) => ({ kind: "force", step, token: one.token }));
     const others = this.explorer.state.edits.filter((edit) => edit.kind !== "force");
     this.explorer.change({ edits: [...others, ...forced].slice(0, this.explorer.limits.edits) });
   }

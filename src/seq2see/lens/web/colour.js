@@ -16,7 +16,11 @@ function rgb([light, a, b]) {
   });
 }
 
-const polar = (light, chroma, hue) => [light, chroma * Math.cos((hue * Math.PI) / 180), chroma * Math.sin((hue * Math.PI) / 180)];
+const polar = (light, chroma, hue) => [
+  light,
+  chroma * Math.cos((hue * Math.PI) / 180),
+  chroma * Math.sin((hue * Math.PI) / 180),
+];
 
 // The first of each is the panel the map lies on.
 const ANCHORS = {

@@ -22,13 +22,30 @@ class Side {
     this.name = name;
     const { explorer } = compare;
     this.lane = new Lane();
-    this.choice = element("select", { id: `side-${name}`, "aria-label": `${name} side`, change: (event) => explorer.change({ [name]: event.target.value }, event) });
+    this.choice = element("select", {
+      id: `side-${name}`,
+      "aria-label": `${name} side`,
+      change: (event) => explorer.change({ [name]: event.target.value }, event),
+    });
     this.output = element("p", { class: "output", dir: "auto", id: `output-${name}` });
     this.score = element("p", { class: "hint" });
-    this.heat = new Heat({ id: `heat-${name}`, label: `heat map, ${name}`, profiles: false,
-      onHover: (cell, event) => compare.hover(cell, this, event), onChoose: (cell, event) => compare.choose(cell, event), onFrame: (frame) => compare.follow(frame, this) });
+    this.heat = new Heat({
+      id: `heat-${name}`,
+      label: `heat map, ${name}`,
+      profiles: false,
+      onHover: (cell, event) => compare.hover(cell, this, event),
+      onChoose: (cell, event) => compare.choose(cell, event),
+      onFrame: (frame) => compare.follow(frame, this),
+    });
     this.tools = element("div", { class: "tools" }, this.choice);
-    this.element = element("div", { class: "panel side", "data-side": name }, this.tools, this.output, this.score, this.heat.element);
+    this.element = element(
+      "div",
+      { class: "panel side", "data-side": name },
+      this.tools,
+      this.output,
+      this.score,
+      this.heat.element,
+    );
   }
 }
 
@@ -38,18 +55,50 @@ export class Compare {
     this.notice = new Notice("compare-notice");
     this.left = new Side("left", this);
     this.right = new Side("right", this);
-    this.other = element("input", { id: "other-text", type: "text", placeholder: "the other text", "aria-label": "the other text",
-      change: (event) => explorer.change({ other: event.target.value }, event) });
-    this.address = element("select", { id: "right-at", "aria-label": "address of the right map", change: (event) => explorer.change({ rightAt: event.target.value || null }, event) });
-    this.head = element("select", { id: "right-head", "aria-label": "head of the right map",
-      change: (event) => explorer.change({ rightHead: headOf(event.target.value) }, event) });
+    this.other = element("input", {
+      id: "other-text",
+      type: "text",
+      placeholder: "the other text",
+      "aria-label": "the other text",
+      change: (event) => explorer.change({ other: event.target.value }, event),
+    });
+    this.address = element("select", {
+      id: "right-at",
+      "aria-label": "address of the right map",
+      change: (event) => explorer.change({ rightAt: event.target.value || null }, event),
+    });
+    this.head = element("select", {
+      id: "right-head",
+      "aria-label": "head of the right map",
+      change: (event) => explorer.change({ rightHead: headOf(event.target.value) }, event),
+    });
     this.right.tools.append(this.address, this.head);
     this.legend = new Legend("difference-legend");
-    this.apart = new Heat({ id: "heat-difference", label: "left minus right", profiles: false,
-      onHover: (cell, event) => this.hover(cell, this, event), onChoose: (cell, event) => this.choose(cell, event), onFrame: (frame) => this.follow(frame, this) });
+    this.apart = new Heat({
+      id: "heat-difference",
+      label: "left minus right",
+      profiles: false,
+      onHover: (cell, event) => this.hover(cell, this, event),
+      onChoose: (cell, event) => this.choose(cell, event),
+      onFrame: (frame) => this.follow(frame, this),
+    });
+    this.outputs = element("p", { class: "output", dir: "auto", id: "output-difference" });
     this.summary = element("p", { class: "hint", id: "difference-summary" });
-    this.third = element("div", { class: "panel side", "data-side": "difference" }, element("div", { class: "tools" }, element("h2", { text: "Left minus right" }), this.legend.element), this.summary, this.apart.element);
-    this.element = element("section", { id: "compare", class: "view" }, this.notice.element, this.other, element("div", { class: "trio" }, this.left.element, this.right.element, this.third));
+    this.third = element(
+      "div",
+      { class: "panel side", "data-side": "difference" },
+      element("div", { class: "tools" }, element("h2", { text: "Left minus right" }), this.legend.element),
+      this.outputs,
+      this.summary,
+      this.apart.element,
+    );
+    this.element = element(
+      "section",
+      { id: "compare", class: "view" },
+      this.notice.element,
+      this.other,
+      element("div", { class: "trio" }, this.left.element, this.right.element, this.third),
+    );
     this.heat = this.apart;
   }
 
@@ -80,7 +129,8 @@ export class Compare {
     if (store.saved) return this.explorer.request();
     if (side === "edited") return this.explorer.request();
     if (side === "plain") return this.explorer.request({ edits: [] });
-    if (side === "text") return state.other ? this.explorer.request({ text: state.other, edits: [], target: null }) : null;
+    if (side === "text")
+      return state.other ? this.explorer.request({ text: state.other, edits: [], target: null }) : null;
     const other = models.find((model) => model.name !== state.model);
     return other ? this.explorer.request({ model: other.name, edits: [] }) : null;
   }
@@ -101,7 +151,8 @@ export class Compare {
       return;
     }
     const options = this.options();
-    for (const side of [this.left, this.right]) choices(side.choice, options, this.explorer.store.saved ? "plain" : state[side.name]);
+    for (const side of [this.left, this.right])
+      choices(side.choice, options, this.explorer.store.saved ? "plain" : state[side.name]);
     this.other.hidden = state.left !== "text" && state.right !== "text";
     if (document.activeElement !== this.other) this.other.value = state.other;
     this.element.classList.toggle("blind", meta === null);
@@ -119,18 +170,31 @@ export class Compare {
 
   async load(side, what) {
     const request = this.request(what);
-    if (request === null) throw new Error(what === "text" ? "write the other text to compare with" : "there is no other model; start the explorer with two runs");
+    if (request === null)
+      throw new Error(
+        what === "text"
+          ? "write the other text to compare with"
+          : "there is no other model; start the explorer with two runs",
+      );
     return this.explorer.ask(request, side.lane);
   }
 
   offer(right) {
     const { state } = this.explorer;
     const same = [["", "same address"]];
-    choices(this.address, [...same, ...right.answer.maps.map((map) => [map.address, map.address])], state.rightAt ?? "");
+    choices(
+      this.address,
+      [...same, ...right.answer.maps.map((map) => [map.address, map.address])],
+      state.rightAt ?? "",
+    );
     const at = state.rightAt ?? state.at;
     const meta = right.answer.maps.find((map) => map.address === at);
     const heads = Array.from({ length: meta?.heads ?? 0 }, (_, head) => [String(head), `head ${head}`]);
-    choices(this.head, [["", "same head"], ["mean", "mean"], ...heads], state.rightHead === null ? "" : String(state.rightHead));
+    choices(
+      this.head,
+      [["", "same head"], ["mean", "mean"], ...heads],
+      state.rightHead === null ? "" : String(state.rightHead),
+    );
   }
 
   tell(side, { answer }) {
@@ -146,13 +210,21 @@ export class Compare {
     const meta = handle.answer.maps.find((map) => map.address === at);
     if (!meta) return null;
     const bounded = head === "mean" || head < meta.heads ? head : "mean";
-    return { meta, head: bounded, view: handle.answer, grid: await this.explorer.weights.grid(handle, at, bounded, lane) };
+    return {
+      meta,
+      head: bounded,
+      view: handle.answer,
+      grid: await this.explorer.weights.grid(handle, at, bounded, lane),
+    };
   }
 
   async draw(left, right, turn) {
     const { state } = this.explorer;
     this.tell(this.left, left);
     this.tell(this.right, right);
+    const differing = right.answer.predicted.filter((label, step) => label !== left.answer.predicted[step]).length;
+    this.outputs.textContent =
+      differing === 0 ? "same output" : `${differing} output ${differing === 1 ? "step differs" : "steps differ"}`;
     if (state.at === null) {
       this.notice.show("This model has no attention; the two outputs are compared.", "hint");
       return;
@@ -169,7 +241,9 @@ export class Compare {
 
   subtract(one, other) {
     const missing = !one ? "left" : !other ? "right" : null;
-    const problem = missing ? `the ${missing} model has no such address; choose another for the right map` : this.unlike(one, other);
+    const problem = missing
+      ? `the ${missing} model has no such address; choose another for the right map`
+      : this.unlike(one, other);
     this.third.hidden = problem !== null;
     if (problem !== null) {
       this.notice.show(problem, "hint");
@@ -195,10 +269,15 @@ export class Compare {
       const place = longer.findIndex((_, here) => mine[here] !== theirs[here]);
       return place < 0 ? null : `“${visible(mine[place] ?? "")}” and “${visible(theirs[place] ?? "")}” at ${place}`;
     };
-    const rows = apart(names(one).rows.map((row) => row.note ?? row.main), names(other).rows.map((row) => row.note ?? row.main));
+    const rows = apart(
+      names(one).rows.map((row) => row.note ?? row.main),
+      names(other).rows.map((row) => row.note ?? row.main),
+    );
     const columns = apart(names(one).columns, names(other).columns);
     const shapes = `${one.grid.rows} by ${one.grid.columns} and ${other.grid.rows} by ${other.grid.columns}`;
-    const where = [rows && `rows first differ in ${rows}`, columns && `columns first differ in ${columns}`].filter(Boolean);
+    const where = [rows && `rows first differ in ${rows}`, columns && `columns first differ in ${columns}`].filter(
+      Boolean,
+    );
     return `the maps have other shapes (${shapes}), so there is no difference to draw; ${where.join("; ")}`;
   }
 
@@ -217,7 +296,9 @@ export class Compare {
     if (!inside(one)) return "";
     const value = one.grid.at(row, column);
     const told = cellSentence(one.view, one.meta, one.head, row, column, number(value));
-    return inside(other) ? `${told}; right ${number(other.grid.at(row, column))}, difference ${signed(value - other.grid.at(row, column))}` : told;
+    return inside(other)
+      ? `${told}; right ${number(other.grid.at(row, column))}, difference ${signed(value - other.grid.at(row, column))}`
+      : told;
   }
 
   choose({ row, column }, event) {

@@ -8,7 +8,12 @@ import { Form } from "seq2see/form";
 export class Edit {
   constructor(explorer, status, undo) {
     Object.assign(this, { explorer, undo });
-    this.locked = element("p", { class: "notice", "data-tone": "hint", hidden: true, text: "A saved view cannot be edited; `seq2see explore RUN` opens a live one." });
+    this.locked = element("p", {
+      class: "notice",
+      "data-tone": "hint",
+      hidden: true,
+      text: "A saved view cannot be edited; `seq2see explore RUN` opens a live one.",
+    });
     this.form = new Form(explorer, (edit) => this.add(edit));
     this.list = element("ol", { id: "edits", class: "stack" });
     this.empty = element("p", { class: "hint", text: "Nothing is changed yet." });
@@ -17,14 +22,48 @@ export class Edit {
     this.clear = button("clear-edits", "Remove all", "", () => explorer.change({ edits: [] }));
     this.effect = new Effect(explorer, status);
     this.code = element("code");
-    this.copier = element("button", { type: "button", id: "copy-code", text: "Copy", "data-text": "Copy", click: () => copy(this.code.textContent, this.copier) });
-    this.element = element("section", { id: "edit", class: "view" }, this.locked,
-      element("div", { class: "pair" },
+    this.copier = element("button", {
+      type: "button",
+      id: "copy-code",
+      text: "Copy",
+      "data-text": "Copy",
+      click: () => copy(this.code.textContent, this.copier),
+    });
+    this.element = element(
+      "section",
+      { id: "edit", class: "view" },
+      this.locked,
+      element(
+        "div",
+        { class: "pair" },
         element("div", { class: "column" }, this.form.element),
-        element("div", { class: "column" },
-          element("div", { class: "panel" }, element("div", { class: "tools" }, element("h2", { text: "Edits, in order" }), this.back, this.forth, this.clear), this.empty, this.list),
+        element(
+          "div",
+          { class: "column" },
+          element(
+            "div",
+            { class: "panel" },
+            element(
+              "div",
+              { class: "tools" },
+              element("h2", { text: "Edits, in order" }),
+              this.back,
+              this.forth,
+              this.clear,
+            ),
+            this.empty,
+            this.list,
+          ),
           this.effect.element,
-          element("div", { class: "panel" }, element("div", { class: "tools" }, element("h2", { text: "The same in Python" }), this.copier), element("pre", { id: "code", tabindex: "0" }, this.code)))));
+          element(
+            "div",
+            { class: "panel" },
+            element("div", { class: "tools" }, element("h2", { text: "The same in Python" }), this.copier),
+            element("pre", { id: "code", tabindex: "0" }, this.code),
+          ),
+        ),
+      ),
+    );
   }
 
   key() {
@@ -62,25 +101,51 @@ export class Edit {
     this.drawn = drawn;
     this.empty.hidden = edits.length > 0;
     // The list is made anew; the keyboard stays on the button of the same name.
-    const focused = this.list.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    const focused = this.list.contains(document.activeElement)
+      ? document.activeElement.getAttribute("aria-label")
+      : null;
     this.list.replaceChildren(...edits.map((edit, place) => this.item(edit, place, edits, locked)));
-    if (focused) [...this.list.querySelectorAll("[aria-label]")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+    if (focused)
+      [...this.list.querySelectorAll("[aria-label]")]
+        .find((one) => one.getAttribute("aria-label") === focused)
+        ?.focus();
   }
 
   item(edit, place, edits, locked) {
     const change = (next) => this.explorer.change({ edits: next });
-    const swapped = (other) => edits.map((one, here) => (here === place ? edits[other] : here === other ? edits[place] : one));
+    const swapped = (other) =>
+      edits.map((one, here) => (here === place ? edits[other] : here === other ? edits[place] : one));
     const words = sentence(edit);
-    const on = element("input", { type: "checkbox", "aria-label": `on: ${words}`, disabled: locked,
-      change: (event) => change(edits.map((one, here) => {
-        const { on: _, ...plain } = one;
-        return here === place ? (event.target.checked ? plain : { ...plain, on: false }) : one;
-      })) });
+    const on = element("input", {
+      type: "checkbox",
+      "aria-label": `on: ${words}`,
+      disabled: locked,
+      change: (event) =>
+        change(
+          edits.map((one, here) => {
+            const { on: _, ...plain } = one;
+            return here === place ? (event.target.checked ? plain : { ...plain, on: false }) : one;
+          }),
+        ),
+    });
     on.checked = edit.on !== false;
-    const small = (text, label, disabled, act) => element("button", { type: "button", class: "quiet", "aria-label": `${label}: ${words}`, title: label, disabled: locked || disabled, text, click: act });
-    return element("li", { "data-kind": edit.kind, class: edit.on === false ? "off" : null }, element("label", {}, on, element("b", { text: edit.kind }), element("span", { text: words })),
+    const small = (text, label, disabled, act) =>
+      element("button", {
+        type: "button",
+        class: "quiet",
+        "aria-label": `${label}: ${words}`,
+        title: label,
+        disabled: locked || disabled,
+        text,
+        click: act,
+      });
+    return element(
+      "li",
+      { "data-kind": edit.kind, class: edit.on === false ? "off" : null },
+      element("label", {}, on, element("b", { text: edit.kind }), element("span", { text: words })),
       small("↑", "move up", place === 0, () => change(swapped(place - 1))),
       small("↓", "move down", place === edits.length - 1, () => change(swapped(place + 1))),
-      small("×", "remove", false, () => change(edits.filter((_, here) => here !== place))));
+      small("×", "remove", false, () => change(edits.filter((_, here) => here !== place))),
+    );
   }
 }

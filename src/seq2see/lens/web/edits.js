@@ -11,7 +11,10 @@ export const KINDS = {
   block: { about: "these places may not be looked at", fields: ["at", "heads", "places"] },
   force: { about: "say this token at a step, then go on", fields: ["step", "token"] },
   source: { about: "read another source text", fields: ["text"] },
-  borrow: { about: "take the pattern of another input or model", fields: ["at", "heads", "model", "text", "from", "head"] },
+  borrow: {
+    about: "take the pattern of another input or model",
+    fields: ["at", "heads", "model", "text", "from", "head"],
+  },
 };
 
 function whole(text) {
@@ -20,7 +23,11 @@ function whole(text) {
 }
 
 function numbers(text) {
-  const list = text.split(",").map((part) => part.trim()).filter(Boolean).map(whole);
+  const list = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean)
+    .map(whole);
   if (list.length === 0) throw new Error("at least one number is needed");
   return list;
 }
@@ -40,7 +47,8 @@ function how(text) {
 
 function warmth(text) {
   const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value)) throw new Error(`a temperature is a number above 0, not ${text || "nothing"}`);
+  if (!(value > 0) || !Number.isFinite(value))
+    throw new Error(`a temperature is a number above 0, not ${text || "nothing"}`);
   return value;
 }
 
@@ -51,9 +59,18 @@ function sourceText(text) {
 
 // `read` turns what a person wrote into a value or throws; a kind may read a field in its own way.
 export const READ = {
-  at: pattern, heads: (text) => (text === "" || text === "all" ? null : numbers(text)), how, count: whole,
-  value: warmth, step: whole, places: numbers, token: whole, text: orNothing(same), model: orNothing(same),
-  from: orNothing(pattern), head: orNothing(whole),
+  at: pattern,
+  heads: (text) => (text === "" || text === "all" ? null : numbers(text)),
+  how,
+  count: whole,
+  value: warmth,
+  step: whole,
+  places: numbers,
+  token: whole,
+  text: orNothing(same),
+  model: orNothing(same),
+  from: orNothing(pattern),
+  head: orNothing(whole),
 };
 
 export function readEdit(kind, texts) {
@@ -80,20 +97,28 @@ export function texts(edit) {
 const escaped = (text) => encodeURIComponent(text).replace(/~/g, "%7E").replace(/%2C/g, ",");
 
 export function writeEdits(edits) {
-  return edits.map((edit) => {
-    const fields = Object.values(texts(edit)).map(escaped);
-    return (edit.on === false ? "!" : "") + [edit.kind, ...fields].join(":");
-  }).join("~");
+  return edits
+    .map((edit) => {
+      const fields = Object.values(texts(edit)).map(escaped);
+      return (edit.on === false ? "!" : "") + [edit.kind, ...fields].join(":");
+    })
+    .join("~");
 }
 
 export function readEdits(text) {
-  return text.split("~").filter(Boolean).map((part) => {
-    const off = part.startsWith("!");
-    const [kind, ...values] = (off ? part.slice(1) : part).split(":");
-    const fields = KINDS[kind]?.fields ?? [];
-    const edit = readEdit(kind, Object.fromEntries(fields.map((field, place) => [field, decodeURIComponent(values[place] ?? "")])));
-    return off ? { ...edit, on: false } : edit;
-  });
+  return text
+    .split("~")
+    .filter(Boolean)
+    .map((part) => {
+      const off = part.startsWith("!");
+      const [kind, ...values] = (off ? part.slice(1) : part).split(":");
+      const fields = KINDS[kind]?.fields ?? [];
+      const edit = readEdit(
+        kind,
+        Object.fromEntries(fields.map((field, place) => [field, decodeURIComponent(values[place] ?? "")])),
+      );
+      return off ? { ...edit, on: false } : edit;
+    });
 }
 
 export function bare(edits) {
@@ -104,15 +129,31 @@ export function sentence(edit) {
   const heads = edit.heads === null || edit.heads === undefined ? "all heads" : `head ${edit.heads.join(", ")}`;
   const where = `${heads} of ${edit.at}`;
   switch (edit.kind) {
-    case "off": return `${where}: off (${edit.how})`;
-    case "hard": return `${where}: all weight on the highest`;
-    case "top": return `${where}: only the ${edit.count} highest`;
-    case "temperature": return `${where}: temperature ${edit.value}`;
-    case "pin": return `${where}: step ${edit.step} looks at ${edit.places.join(", ")}`;
-    case "block": return `${where}: never looks at ${edit.places.join(", ")}`;
-    case "force": return `step ${edit.step} says token ${edit.token}`;
-    case "source": return `reads “${edit.text}”`;
-    default: return `${where}: as in ${[edit.model && `model ${edit.model}`, edit.text && `“${edit.text}”`,
-      edit.from && `${edit.from}${edit.head === null ? "" : ` head ${edit.head}`}`].filter(Boolean).join(", ") || "the same"}`;
+    case "off":
+      return `${where}: off (${edit.how})`;
+    case "hard":
+      return `${where}: all weight on the highest`;
+    case "top":
+      return `${where}: only the ${edit.count} highest`;
+    case "temperature":
+      return `${where}: temperature ${edit.value}`;
+    case "pin":
+      return `${where}: step ${edit.step} looks at ${edit.places.join(", ")}`;
+    case "block":
+      return `${where}: never looks at ${edit.places.join(", ")}`;
+    case "force":
+      return `step ${edit.step} says token ${edit.token}`;
+    case "source":
+      return `reads “${edit.text}”`;
+    default:
+      return `${where}: as in ${
+        [
+          edit.model && `model ${edit.model}`,
+          edit.text && `“${edit.text}”`,
+          edit.from && `${edit.from}${edit.head === null ? "" : ` head ${edit.head}`}`,
+        ]
+          .filter(Boolean)
+          .join(", ") || "the same"
+      }`;
   }
 }

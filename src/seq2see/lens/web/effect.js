@@ -25,10 +25,25 @@ export class Effect {
     this.before = element("p", { class: "hint before" });
     this.figures = element("dl", { class: "figures" });
     this.caption = element("h3", { text: "How far each step moved (KL divergence)" });
-    this.bars = new Surface({ id: "kl", role: "img", label: "KL divergence per step", height: 110, onResize: () => this.draw() });
-    this.empty = element("p", { class: "hint", text: "No edit is on: this is the plain model. Add one and its effect is measured here." });
+    this.bars = new Surface({
+      id: "kl",
+      role: "img",
+      label: "KL divergence per step",
+      height: 110,
+      onResize: () => this.draw(),
+    });
+    this.empty = element("p", {
+      class: "hint",
+      text: "No edit is on: this is the plain model. Add one and its effect is measured here.",
+    });
     this.body = element("div", {}, this.difference, this.before, this.figures, this.caption, this.bars.element);
-    this.element = element("div", { id: "effect", class: "panel" }, element("h2", { text: "Measured effect" }), this.empty, this.body);
+    this.element = element(
+      "div",
+      { id: "effect", class: "panel" },
+      element("h2", { text: "Measured effect" }),
+      this.empty,
+      this.body,
+    );
     this.bars.element.addEventListener("pointermove", (event) => this.point(event));
     this.bars.element.addEventListener("pointerleave", () => this.status.point(""));
   }
@@ -41,10 +56,15 @@ export class Effect {
     if (effect === null) return;
     this.tell(effect.difference);
     const same = effect.difference.every(([sign]) => sign === "=");
-    this.before.textContent = same ? "The output stays the same." : `before: ${effect.output}  ·  after: ${view.output}`;
-    const figure = (name, value) => [element("dt", { text: name }), element("dd", { text: value })];
-    this.figures.replaceChildren(...figure("log-probability of the plain output", signed(effect.change, 3)),
-      ...figure("before", number(effect.log_probability, 3)), ...figure("after (its own output)", number(view.log_probability, 3)));
+    this.before.textContent = same
+      ? "The output stays the same."
+      : `before: ${effect.output}  ·  after: ${view.output}`;
+    const figure = (name, value) => element("div", {}, element("dt", { text: name }), element("dd", { text: value }));
+    this.figures.replaceChildren(
+      figure("change for the plain output", signed(effect.change, 3)),
+      figure("log-probability before", number(effect.log_probability, 3)),
+      figure("after, of its own output", number(view.log_probability, 3)),
+    );
     this.draw();
   }
 
@@ -55,7 +75,8 @@ export class Effect {
       if (sign === "=") return [element("span", { text }), " "];
       return [element(sign === "-" ? "del" : "ins", { text: `${sign === "-" ? "−" : "+"} ${text}` }), " "];
     });
-    if (pieces.length > RUNS) shown.push(element("span", { class: "hint", text: `… and ${pieces.length - RUNS} more pieces` }));
+    if (pieces.length > RUNS)
+      shown.push(element("span", { class: "hint", text: `… and ${pieces.length - RUNS} more pieces` }));
     this.difference.replaceChildren(...shown);
   }
 
@@ -94,6 +115,8 @@ export class Effect {
     if (!effect) return;
     const step = Math.floor((this.bars.at(event).x - 36) / this.each);
     const inside = step >= 0 && step < effect.kl.length;
-    this.status.point(inside ? `step ${step}, ${isolated(effect.predicted[step])}: KL ${number(effect.kl[step], 4)}` : "");
+    this.status.point(
+      inside ? `step ${step}, ${isolated(effect.predicted[step])}: KL ${number(effect.kl[step], 4)}` : "",
+    );
   }
 }

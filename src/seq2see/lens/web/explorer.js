@@ -60,7 +60,8 @@ export class Explorer {
       if (model !== "a") complaints.push(`there is no model “${model}” here`);
       this.trail.correct({ model: models[0].name });
     }
-    if (beam > limits.beam) complaints.push(`a beam of ${beam} is more than ${limits.beam}, the most this server allows`);
+    if (beam > limits.beam)
+      complaints.push(`a beam of ${beam} is more than ${limits.beam}, the most this server allows`);
     this.trail.correct({ text: text ?? example ?? "", beam: Math.min(beam, limits.beam) });
     if (complaints.length) this.notice.show(complaints.join(" · "), "hint");
   }
@@ -147,7 +148,8 @@ export class Explorer {
     const meta = maps.find((map) => map.address === at) ?? this.usual();
     const corrected = { step: Math.min(step, Math.max(0, this.view.read.length - 1)) };
     if (meta) {
-      if (at !== null && meta.address !== at && !this.settled) this.notice.show(`this model has no attention at “${at}”; ${meta.address} is shown`, "hint");
+      if (at !== null && meta.address !== at && !this.settled)
+        this.notice.add(`this model has no attention at “${at}”; ${meta.address} is shown`, "hint");
       corrected.at = meta.address;
       corrected.head = head === "mean" || head < meta.heads ? head : "mean";
       const rows = meta.rows === "target" ? this.view.source.length : meta.shape[0];

@@ -72,14 +72,19 @@ export class Frame {
   get seen() {
     return {
       rows: [Math.floor(this.top / this.down), Math.min(this.rows, Math.ceil((this.top + this.tall) / this.down))],
-      columns: [Math.floor(this.left / this.across), Math.min(this.columns, Math.ceil((this.left + this.wide) / this.across))],
+      columns: [
+        Math.floor(this.left / this.across),
+        Math.min(this.columns, Math.ceil((this.left + this.wide) / this.across)),
+      ],
     };
   }
 
   // Brings a cell into sight when it is not.
   reveal({ row, column }) {
-    if (row * this.down < this.top || (row + 1) * this.down > this.top + this.tall) this.top = (row + 0.5) * this.down - this.tall / 2;
-    if (column * this.across < this.left || (column + 1) * this.across > this.left + this.wide) this.left = (column + 0.5) * this.across - this.wide / 2;
+    if (row * this.down < this.top || (row + 1) * this.down > this.top + this.tall)
+      this.top = (row + 0.5) * this.down - this.tall / 2;
+    if (column * this.across < this.left || (column + 1) * this.across > this.left + this.wide)
+      this.left = (column + 0.5) * this.across - this.wide / 2;
     this.clamp();
   }
 }

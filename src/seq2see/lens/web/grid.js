@@ -3,7 +3,8 @@
 export class Grid {
   // `unit` is what one step of a value is worth: 1/255 for bytes, 1 for floats.
   constructor(rows, columns, values, unit) {
-    if (values.length !== rows * columns) throw new Error(`a map of ${rows} by ${columns} came with ${values.length} values`);
+    if (values.length !== rows * columns)
+      throw new Error(`a map of ${rows} by ${columns} came with ${values.length} values`);
     Object.assign(this, { rows, columns, values, unit });
     this.rasters = new Map();
   }
@@ -13,7 +14,10 @@ export class Grid {
   }
 
   row(row) {
-    return Float32Array.from(this.values.subarray(row * this.columns, (row + 1) * this.columns), (value) => value * this.unit);
+    return Float32Array.from(
+      this.values.subarray(row * this.columns, (row + 1) * this.columns),
+      (value) => value * this.unit,
+    );
   }
 
   column(column) {
@@ -107,7 +111,8 @@ export class Grid {
 
   minus(other) {
     const values = new Float32Array(this.values.length);
-    for (let place = 0; place < values.length; place += 1) values[place] = this.values[place] * this.unit - other.values[place] * other.unit;
+    for (let place = 0; place < values.length; place += 1)
+      values[place] = this.values[place] * this.unit - other.values[place] * other.unit;
     return new Grid(this.rows, this.columns, values, 1);
   }
 }

@@ -7,13 +7,20 @@ import { colours, font } from "seq2see/theme";
 
 const GAP = 12;
 const CAPTION = 22;
-const NAMES = { "encoder.self": "Encoder self-attention", "decoder.self": "Decoder self-attention", "decoder.cross": "Cross-attention, decoder to encoder" };
+const NAMES = {
+  "encoder.self": "Encoder self-attention",
+  "decoder.self": "Decoder self-attention",
+  "decoder.cross": "Cross-attention, decoder to encoder",
+};
 
 // Addresses that differ only in their layer belong together.
 export function groupsOf(maps) {
   const groups = new Map();
   for (const map of maps) {
-    const name = map.address.split(".").filter((part) => !/^\d+$/.test(part)).join(".");
+    const name = map.address
+      .split(".")
+      .filter((part) => !/^\d+$/.test(part))
+      .join(".");
     if (!groups.has(name)) groups.set(name, { name, addresses: [] });
     groups.get(name).addresses.push(map.address);
   }
@@ -26,10 +33,22 @@ export class Group {
   constructor({ name, addresses }, { onChoose, onHover, onResize }) {
     Object.assign(this, { name, addresses, onHover, items: [], hovered: null });
     const title = NAMES[name] ?? name;
-    this.surface = new Surface({ id: `atlas-${name.replace(/\W/g, "-")}`, label: `${title}: arrows choose a head, Enter opens its map`,
-      onResize: () => { this.place(); this.draw(); onResize(); } });
+    this.surface = new Surface({
+      id: `atlas-${name.replace(/\W/g, "-")}`,
+      label: `${title}: arrows choose a head, Enter opens its map`,
+      onResize: () => {
+        this.place();
+        this.draw();
+        onResize();
+      },
+    });
     this.surface.element.classList.add("thumbnails");
-    this.element = element("div", { class: "group", "data-group": name }, element("h2", { text: title }), this.surface.element);
+    this.element = element(
+      "div",
+      { class: "group", "data-group": name },
+      element("h2", { text: title }),
+      this.surface.element,
+    );
     const canvas = this.surface.element;
     canvas.addEventListener("click", (event) => {
       const item = this.find(event);
@@ -47,9 +66,15 @@ export class Group {
     Object.assign(this, { explorer, summary });
     this.items = this.addresses.flatMap((at) => {
       const meta = view.maps.find((map) => map.address === at);
-      return Array.from({ length: meta.heads }, (_, head) => ({ at, head, meta, value: meta.summaries?.[head]?.[summary] }));
+      return Array.from({ length: meta.heads }, (_, head) => ({
+        at,
+        head,
+        meta,
+        value: meta.summaries?.[head]?.[summary],
+      }));
     });
-    if (explorer.state.sort !== "layer") this.items.sort((one, other) => (other.value ?? -Infinity) - (one.value ?? -Infinity));
+    if (explorer.state.sort !== "layer")
+      this.items.sort((one, other) => (other.value ?? -Infinity) - (one.value ?? -Infinity));
     this.place();
     this.draw();
   }
@@ -73,7 +98,14 @@ export class Group {
         inLine = 0;
       }
       layer = item.at;
-      Object.assign(item, { line, inLine, x: 2 + inLine * (wanted + GAP), y: 2 + line * (tall + CAPTION + GAP), width: wanted, height: tall });
+      Object.assign(item, {
+        line,
+        inLine,
+        x: 2 + inLine * (wanted + GAP),
+        y: 2 + line * (tall + CAPTION + GAP),
+        width: wanted,
+        height: tall,
+      });
       inLine += 1;
     }
     this.surface.element.style.height = `${Math.ceil((line + 1) * (tall + CAPTION + GAP))}px`;
@@ -88,10 +120,22 @@ export class Group {
     context.imageSmoothingEnabled = false;
     for (const item of this.items) {
       const thumbnails = weights.thumbnailsKnown(handle, item.at);
-      if (thumbnails) context.drawImage(thumbnails.grids[item.head].raster(inks.palette, state.scale), item.x, item.y, item.width, item.height);
+      if (thumbnails)
+        context.drawImage(
+          thumbnails.grids[item.head].raster(inks.palette, state.scale),
+          item.x,
+          item.y,
+          item.width,
+          item.height,
+        );
       context.strokeStyle = inks.line;
       context.lineWidth = 1;
-      context.strokeRect(Math.round(item.x) - 0.5, Math.round(item.y) - 0.5, Math.round(item.width) + 1, Math.round(item.height) + 1);
+      context.strokeRect(
+        Math.round(item.x) - 0.5,
+        Math.round(item.y) - 0.5,
+        Math.round(item.width) + 1,
+        Math.round(item.height) + 1,
+      );
       const layer = layerOf(item.at);
       context.font = font(11.5);
       context.fillStyle = inks.muted;
@@ -126,19 +170,29 @@ export class Group {
     this.hovered = item;
     this.surface.element.style.cursor = item ? "pointer" : "";
     this.mark();
-    const values = item && Object.entries(item.meta.summaries?.[item.head] ?? {}).map(([name, value]) => `${name} ${number(value)}`).join(", ");
+    const values =
+      item &&
+      Object.entries(item.meta.summaries?.[item.head] ?? {})
+        .map(([name, value]) => `${name} ${number(value)}`)
+        .join(", ");
     this.onHover(item ? `head ${item.head} of ${item.at}: ${values}` : "");
     if (event) this.explorer.painted("paint-hover", event.timeStamp);
   }
 
   find(event) {
     const { x, y } = this.surface.at(event);
-    return this.items.find((item) => x >= item.x && x <= item.x + item.width && y >= item.y && y <= item.y + item.height + CAPTION) ?? null;
+    return (
+      this.items.find(
+        (item) => x >= item.x && x <= item.x + item.width && y >= item.y && y <= item.y + item.height + CAPTION,
+      ) ?? null
+    );
   }
 
   // The item an arrow leads to, also over the border to the next group.
   next(key, state, groups) {
-    const here = this.items.find((item) => item.at === state.at && item.head === state.head) ?? this.items.find((item) => item.at === state.at);
+    const here =
+      this.items.find((item) => item.at === state.at && item.head === state.head) ??
+      this.items.find((item) => item.at === state.at);
     if (!here) return null;
     const place = this.items.indexOf(here);
     if (state.head === "mean" && key.startsWith("Arrow")) return here;
@@ -146,7 +200,10 @@ export class Group {
     if (key === "ArrowRight") return this.items[place + 1] ?? null;
     if (key !== "ArrowUp" && key !== "ArrowDown") return null;
     const by = key === "ArrowUp" ? -1 : 1;
-    const near = (items, line) => items.filter((item) => item.line === line).sort((one, other) => Math.abs(one.x - here.x) - Math.abs(other.x - here.x))[0];
+    const near = (items, line) =>
+      items
+        .filter((item) => item.line === line)
+        .sort((one, other) => Math.abs(one.x - here.x) - Math.abs(other.x - here.x))[0];
     const within = near(this.items, here.line + by);
     if (within) return within;
     const other = groups[groups.indexOf(this) + by];
@@ -155,7 +212,9 @@ export class Group {
 
   inSight() {
     const box = this.surface.element.getBoundingClientRect();
-    const seen = this.items.filter((item) => item.y !== undefined && box.top + item.y + item.height > -100 && box.top + item.y < innerHeight + 100);
+    const seen = this.items.filter(
+      (item) => item.y !== undefined && box.top + item.y + item.height > -100 && box.top + item.y < innerHeight + 100,
+    );
     return [...new Set(seen.map((item) => item.at))];
   }
 }

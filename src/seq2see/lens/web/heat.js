@@ -20,7 +20,10 @@ export class Heat {
 
   // subject: {grid, scale, rows: [{main, note}], columns: [label], exact(row) -> values or null}
   show(subject, selected) {
-    const grown = this.subject && subject && (this.subject.grid.rows !== subject.grid.rows || this.subject.grid.columns !== subject.grid.columns);
+    const grown =
+      this.subject &&
+      subject &&
+      (this.subject.grid.rows !== subject.grid.rows || this.subject.grid.columns !== subject.grid.columns);
     if (grown) this.frame.reset();
     this.subject = subject;
     this.choose(selected, false);
@@ -52,19 +55,27 @@ export class Heat {
       }
       this.hover(this.subject ? this.frame.cell(this.surface.at(event)) : null, event);
     });
-    target.addEventListener("pointerdown", (event) => (drag = { startX: event.clientX, startY: event.clientY, x: event.clientX, y: event.clientY, far: false }));
+    target.addEventListener(
+      "pointerdown",
+      (event) =>
+        (drag = { startX: event.clientX, startY: event.clientY, x: event.clientX, y: event.clientY, far: false }),
+    );
     target.addEventListener("pointerleave", (event) => this.hover(null, event));
     target.addEventListener("click", (event) => {
       const cell = this.subject && !drag?.far ? this.frame.cell(this.surface.at(event)) : null;
       if (cell) this.onChoose(cell, event);
     });
     target.addEventListener("dblclick", () => this.reset());
-    target.addEventListener("wheel", (event) => {
-      // A wheel that has nothing to zoom out of scrolls the page.
-      if (!this.subject || (event.deltaY > 0 && this.frame.zoom === 1)) return;
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY * 0.0016), this.surface.at(event));
-    }, { passive: false });
+    target.addEventListener(
+      "wheel",
+      (event) => {
+        // A wheel that has nothing to zoom out of scrolls the page.
+        if (!this.subject || (event.deltaY > 0 && this.frame.zoom === 1)) return;
+        event.preventDefault();
+        this.zoom(Math.exp(-event.deltaY * 0.0016), this.surface.at(event));
+      },
+      { passive: false },
+    );
   }
 
   key(event) {
@@ -78,7 +89,9 @@ export class Heat {
   zoom(factor, place = null) {
     if (!this.subject || !this.frame.room) return;
     const { frame, selected } = this;
-    const centre = selected ? { x: frame.cellX(selected.column + 0.5), y: frame.cellY(selected.row + 0.5) } : { x: frame.x, y: frame.y };
+    const centre = selected
+      ? { x: frame.cellX(selected.column + 0.5), y: frame.cellY(selected.row + 0.5) }
+      : { x: frame.x, y: frame.y };
     const { x, y } = place ?? centre;
     if (frame.zoomAt(factor, x, y)) this.moved();
   }
@@ -108,9 +121,13 @@ export class Heat {
     const { rows, columns } = this.subject;
     const narrow = this.surface.width < 520;
     context.font = font(12);
-    const widest = (labels) => labels.slice(0, 400).reduce((most, label) => Math.max(most, measure(context, shorten(label, 14))), 0);
+    const widest = (labels) =>
+      labels.slice(0, 400).reduce((most, label) => Math.max(most, measure(context, shorten(label, 14))), 0);
     const wordy = rows.some((row) => row.note);
-    const left = Math.min(narrow ? 92 : 170, widest(rows.map((row) => row.main)) + (wordy ? widest(rows.map((row) => row.note ?? "")) + 18 : 0) + 16);
+    const left = Math.min(
+      narrow ? 92 : 170,
+      widest(rows.map((row) => row.main)) + (wordy ? widest(rows.map((row) => row.note ?? "")) + 18 : 0) + 16,
+    );
     const top = Math.min(96, Math.max(24, widest(columns) + 14));
     this.topMost = top;
     const bars = this.profiles ? (narrow ? 44 : 74) : 8;
@@ -138,7 +155,13 @@ export class Heat {
     context.rect(frame.x, frame.y, frame.wide, frame.tall);
     context.clip();
     context.imageSmoothingEnabled = false;
-    context.drawImage(image, frame.x - frame.left, frame.y - frame.top, image.width * factor * frame.across, image.height * factor * frame.down);
+    context.drawImage(
+      image,
+      frame.x - frame.left,
+      frame.y - frame.top,
+      image.width * factor * frame.across,
+      image.height * factor * frame.down,
+    );
     this.lines(context, inks);
     context.restore();
     context.strokeStyle = inks.line;
@@ -192,8 +215,9 @@ export class Heat {
     context.fillText(`${fit(context, main, room - used)} →`, frame.x - 8 - measure(context, right) - 5, y);
   }
 
-  columnLabel(context, column, inks, strong, slant) {
+  columnLabel(context, column, inks, strong) {
     const { frame } = this;
+    const slant = this.slant(context, column);
     const x = frame.cellX(column + 0.5);
     if (x < frame.x - 2 || x > frame.x + frame.wide + 2) return;
     context.font = font(12, strong ? 700 : 400);
@@ -203,28 +227,30 @@ export class Heat {
     context.rotate(slant);
     context.textAlign = slant === 0 ? "center" : "left";
     const label = this.subject.columns[column];
-    context.fillText(slant === 0 ? shorten(label, 24) : fit(context, label, this.topMost - 12), 0, slant === 0 ? -4 : 0);
+    context.fillText(
+      slant === 0 ? shorten(label, 24) : fit(context, label, this.topMost - 12),
+      0,
+      slant === 0 ? -4 : 0,
+    );
     context.restore();
   }
 
-  slant(context) {
-    const { frame } = this;
-    const { columns } = frame.seen;
+  // Labels that fit over their column stay upright, the others are turned as far as they must.
+  slant(context, column) {
+    const { across } = this.frame;
     context.font = font(12);
-    for (let column = columns[0]; column < columns[1]; column += 1) {
-      if (measure(context, shorten(this.subject.columns[column], 24)) > frame.across - 4) return frame.across < 30 ? -Math.PI / 2 : -Math.PI / 4;
-    }
-    return 0;
+    if (measure(context, shorten(this.subject.columns[column], 24)) <= across - 2) return 0;
+    return across < 34 ? -Math.PI / 2 : -Math.PI / 4;
   }
 
   labels(context, inks) {
     const { rows, columns } = this.frame.seen;
     const rowStep = Math.max(1, Math.ceil(SPACING / this.frame.down));
     const columnStep = Math.max(1, Math.ceil(SPACING / this.frame.across));
-    this.slanted = this.slant(context);
-    for (let row = Math.ceil(rows[0] / rowStep) * rowStep; row < rows[1]; row += rowStep) this.rowLabel(context, row, inks, false);
+    for (let row = Math.ceil(rows[0] / rowStep) * rowStep; row < rows[1]; row += rowStep)
+      this.rowLabel(context, row, inks, false);
     for (let column = Math.ceil(columns[0] / columnStep) * columnStep; column < columns[1]; column += columnStep) {
-      this.columnLabel(context, column, inks, false, this.slanted);
+      this.columnLabel(context, column, inks, false);
     }
   }
 
@@ -242,10 +268,12 @@ export class Heat {
     context.beginPath();
     context.rect(frame.x - 2, frame.y - 2, frame.wide + 4, frame.tall + 4);
     context.clip();
-    context.fillStyle = inks.mark;
-    context.globalAlpha = 0.1;
-    context.fillRect(frame.x, frame.cellY(focus.row), frame.wide, Math.max(1, frame.down));
-    context.fillRect(frame.cellX(focus.column), frame.y, Math.max(1, frame.across), frame.tall);
+    // Lines, not a tint: a tint would change the colours that are to be read.
+    context.strokeStyle = inks.mark;
+    context.globalAlpha = 0.6;
+    context.lineWidth = 1;
+    context.strokeRect(frame.x - 4, frame.cellY(focus.row), frame.wide + 8, Math.max(1, frame.down));
+    context.strokeRect(frame.cellX(focus.column), frame.y - 4, Math.max(1, frame.across), frame.tall + 8);
     context.globalAlpha = 1;
     if (inside(selected)) this.outline(context, selected, inks.mark, 2.5);
     if (inside(hovered)) this.outline(context, hovered, inks.ink, 1.5);
@@ -261,7 +289,14 @@ export class Heat {
     const height = Math.max(4, frame.down);
     context.strokeStyle = colour;
     context.lineWidth = thick;
-    rounded(context, frame.cellX(column) - (width - frame.across) / 2, frame.cellY(row) - (height - frame.down) / 2, width, height, 3);
+    rounded(
+      context,
+      frame.cellX(column) - (width - frame.across) / 2,
+      frame.cellY(row) - (height - frame.down) / 2,
+      width,
+      height,
+      3,
+    );
     context.stroke();
   }
 
@@ -271,17 +306,20 @@ export class Heat {
     context.fillStyle = inks.panel;
     context.fillRect(0, frame.cellY(row + 0.5) - 8, frame.x - 4, 16);
     this.rowLabel(context, row, inks, true);
-    if (this.slanted !== -Math.PI / 4) {
-      const wide = this.slanted === 0 ? Math.max(frame.across, 20) : 14;
+    const slant = this.slant(context, column);
+    if (slant !== -Math.PI / 4) {
+      const wide = slant === 0 ? Math.max(frame.across, 20) : 14;
       context.fillStyle = inks.panel;
       context.fillRect(frame.cellX(column + 0.5) - wide / 2, 0, wide, frame.y - 3);
     }
-    this.columnLabel(context, column, inks, true, this.slanted);
+    this.columnLabel(context, column, inks, true);
   }
 
   value({ row, column }) {
     const exact = this.subject.exact?.(row);
-    return exact ? { value: exact[column], exact: true } : { value: this.subject.grid.at(row, column), exact: this.subject.grid.unit === 1 };
+    return exact
+      ? { value: exact[column], exact: true }
+      : { value: this.subject.grid.at(row, column), exact: this.subject.grid.unit === 1 };
   }
 
   // Under the map how the row is spread over the columns; beside it how much the column is looked at in each row.
@@ -291,7 +329,7 @@ export class Heat {
     const seen = frame.seen;
     const deep = frame.margin.bottom - 18;
     const base = frame.y + frame.tall + 8;
-    const along = (this.subject.exact?.(row)) ?? grid.row(row);
+    const along = this.subject.exact?.(row) ?? grid.row(row);
     const beside = grid.column(column);
     const most = (values) => values.reduce((high, value) => Math.max(high, Math.abs(value)), 0) || 1;
     const rowMost = grid.unit === 1 ? most(along) : Math.max(0.25, most(along));

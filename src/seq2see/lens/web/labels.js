@@ -5,7 +5,9 @@ const SEEN = { " ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽
 
 export function visible(label) {
   if (label === "" || label === null || label === undefined) return "∅";
-  const shown = String(label).replace(/[ \n\r\t\u00a0]/g, (sign) => SEEN[sign]).replace(/[\u0000-\u001f\u007f-\u009f]/g, "�");
+  const shown = String(label)
+    .replace(/[ \n\r\t\u00a0]/g, (sign) => SEEN[sign])
+    .replace(/[\u0000-\u001f\u007f-\u009f]/g, "�");
   // A mark that joins the letter before it needs something to sit on.
   return /^\p{M}/u.test(shown) ? `◌${shown}` : shown;
 }
@@ -40,13 +42,15 @@ export function measure(context, text) {
 
 export function fit(context, label, width) {
   let shown = shorten(label, 24);
-  for (let most = Math.min(shown.length, 24); most > 1 && measure(context, shown) > width; most -= 1) shown = shorten(label, most);
+  for (let most = Math.min(shown.length, 24); most > 1 && measure(context, shown) > width; most -= 1)
+    shown = shorten(label, most);
   return shown;
 }
 
 export function number(value, digits = 2) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits) return value < 0 ? `−${(0).toFixed(digits)}` : `<${(10 ** -digits).toFixed(digits)}`;
+  if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits)
+    return value < 0 ? `−${(0).toFixed(digits)}` : `<${(10 ** -digits).toFixed(digits)}`;
   return value.toFixed(digits).replace("-", "−");
 }
 

@@ -21,8 +21,21 @@ import { Undo } from "seq2see/undo";
 const TITLES = { translate: "Translate", atlas: "Atlas", map: "Map", beam: "Beam", edit: "Edit", compare: "Compare" };
 
 function navigation(explorer) {
-  const links = VIEWS.map((name, place) => element("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": name, "data-view": name,
-    click: (event) => explorer.change({ view: name }, event) }, element("kbd", { text: place + 1, "aria-hidden": "true" }), TITLES[name]));
+  const links = VIEWS.map((name, place) =>
+    element(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${name}`,
+        "aria-controls": name,
+        "data-view": name,
+        click: (event) => explorer.change({ view: name }, event),
+      },
+      element("kbd", { text: place + 1, "aria-hidden": "true" }),
+      TITLES[name],
+    ),
+  );
   const edited = links[4];
   explorer.watch(() => {
     for (const link of links) link.setAttribute("aria-selected", link.dataset.view === explorer.state.view);
@@ -68,8 +81,14 @@ async function main() {
   explorer.watch((changed) => changed.has("theme") && wear(explorer.state.theme));
   const undo = new Undo(explorer);
   const status = new Status(explorer);
-  const views = { translate: new Translate(explorer, status), atlas: new Atlas(explorer, status), map: new MapView(explorer, status),
-    beam: new Beam(explorer, status), edit: new Edit(explorer, status, undo), compare: new Compare(explorer, status) };
+  const views = {
+    translate: new Translate(explorer, status),
+    atlas: new Atlas(explorer, status),
+    map: new MapView(explorer, status),
+    beam: new Beam(explorer, status),
+    edit: new Edit(explorer, status, undo),
+    compare: new Compare(explorer, status),
+  };
   for (const view of Object.values(views)) {
     view.element.setAttribute("role", "tabpanel");
     view.element.hidden = true;
@@ -78,8 +97,13 @@ async function main() {
   const header = new Header(explorer, () => keys.help());
   const picker = new Picker(explorer);
   const tabs = navigation(explorer);
-  room.replaceChildren(header.element, notice.element, element("div", { class: "bar-row" }, tabs, picker.element),
-    element("main", {}, ...Object.values(views).map((view) => view.element)), status.element);
+  room.replaceChildren(
+    header.element,
+    notice.element,
+    element("div", { class: "bar-row" }, tabs, picker.element),
+    element("main", {}, ...Object.values(views).map((view) => view.element)),
+    status.element,
+  );
   explorer.watch(showing(explorer, views));
   explorer.tell(new Set(["view", "theme"]));
   await explorer.load();

@@ -18,30 +18,59 @@ const SUMMARY_META = {
 };
 
 const DRAWN_WORDS = {
-  weights: "attention weights", rollout: "rollout through the encoder", gradient: "gradient of each output", occlusion: "occlusion of each source token",
+  weights: "attention weights",
+  rollout: "rollout through the encoder",
+  gradient: "gradient of each output",
+  occlusion: "occlusion of each source token",
 };
 export const SCALE_WORDS = { linear: "0 to 1", root: "square root", relative: "up to the highest" };
 
 export function labelled(view, meta) {
   const rows = rowLabels(view, meta);
   const notes = meta.rows === "target" ? view.predicted : [];
-  return { rows: rows.map((main, place) => ({ main, note: notes[place] ?? null })), columns: columnLabels(view, meta) };
+  return {
+    rows: rows.map((main, place) => ({ main, note: notes[place] ?? null })),
+    columns: columnLabels(view, meta),
+  };
 }
 
 export class MapView {
   constructor(explorer, status) {
     Object.assign(this, { explorer, status, meta: null, timer: null });
     this.notice = new Notice("map-notice");
-    this.drawn = element("select", { id: "draw", change: (event) => explorer.change({ draw: event.target.value }, event) });
-    this.scale = element("select", { id: "scale", change: (event) => explorer.change({ scale: event.target.value }, event) });
+    this.drawn = element("select", {
+      id: "draw",
+      change: (event) => explorer.change({ draw: event.target.value }, event),
+    });
+    this.scale = element("select", {
+      id: "scale",
+      change: (event) => explorer.change({ scale: event.target.value }, event),
+    });
     this.legend = new Legend();
-    this.heat = new Heat({ id: "heat", label: "heat map; arrows move the cell, plus and minus zoom",
-      onHover: (cell, event) => this.hover(cell, event), onChoose: (cell, event) => this.choose(cell, event) });
-    this.element = element("section", { id: "map", class: "view" }, this.notice.element,
-      element("div", { class: "panel" },
-        element("div", { class: "tools" }, element("label", {}, "Draw ", this.drawn), element("label", {}, "Colours ", this.scale), this.legend.element,
-          element("span", { class: "hint wide", text: "wheel or + − zooms, drag pans, 0 resets" })),
-        this.heat.element));
+    this.heat = new Heat({
+      id: "heat",
+      label: "heat map; arrows move the cell, plus and minus zoom",
+      onHover: (cell, event) => this.hover(cell, event),
+      onChoose: (cell, event) => this.choose(cell, event),
+    });
+    this.element = element(
+      "section",
+      { id: "map", class: "view" },
+      this.notice.element,
+      element(
+        "div",
+        { class: "panel" },
+        element(
+          "div",
+          { class: "tools" },
+          element("label", {}, "Draw ", this.drawn),
+          element("label", {}, "Colours ", this.scale),
+          this.legend.element,
+          element("span", { class: "hint wide", text: "wheel or + − zooms, drag pans, 0 resets" }),
+        ),
+        this.heat.element,
+      ),
+    );
   }
 
   key(event) {
@@ -57,7 +86,10 @@ export class MapView {
     const cell = this.selected();
     const { grid } = this.heat.subject;
     const within = (value, size) => Math.max(0, Math.min(size - 1, value));
-    this.choose({ row: within(cell.row + rows, grid.rows), column: within(cell.column + columns, grid.columns) }, event);
+    this.choose(
+      { row: within(cell.row + rows, grid.rows), column: within(cell.column + columns, grid.columns) },
+      event,
+    );
   }
 
   selected() {
@@ -75,10 +107,21 @@ export class MapView {
   async update(changed) {
     const { view, handle, meta, state } = this.explorer;
     if (!view) return;
-    choices(this.drawn, DRAWN.map((kind) => [kind, DRAWN_WORDS[kind]]), state.draw);
-    choices(this.scale, SCALES.map((kind) => [kind, SCALE_WORDS[kind]]), state.scale);
+    choices(
+      this.drawn,
+      DRAWN.map((kind) => [kind, DRAWN_WORDS[kind]]),
+      state.draw,
+    );
+    choices(
+      this.scale,
+      SCALES.map((kind) => [kind, SCALE_WORDS[kind]]),
+      state.scale,
+    );
     if (!meta && state.draw === "weights") {
-      this.notice.show("This model has no attention, so there are no weights to map. Gradient and occlusion may still tell what an output depends on.", "hint");
+      this.notice.show(
+        "This model has no attention, so there are no weights to map. Gradient and occlusion may still tell what an output depends on.",
+        "hint",
+      );
       this.meta = null;
       this.heat.show(null, null);
       return;
@@ -94,7 +137,12 @@ export class MapView {
 
   wanted() {
     const { handle, state } = this.explorer;
-    return [this.explorer.weights.name(handle), state.draw, state.draw === "weights" ? `${state.at} ${state.head}` : "", state.scale].join(" ");
+    return [
+      this.explorer.weights.name(handle),
+      state.draw,
+      state.draw === "weights" ? `${state.at} ${state.head}` : "",
+      state.scale,
+    ].join(" ");
   }
 
   async load(handle, meta, state, changed) {
@@ -102,13 +150,22 @@ export class MapView {
     const { weights } = this.explorer;
     const summary = state.draw !== "weights";
     try {
-      const grid = summary ? await weights.summary(handle, state.draw) : await weights.grid(handle, meta.address, state.head);
+      const grid = summary
+        ? await weights.summary(handle, state.draw)
+        : await weights.grid(handle, meta.address, state.head);
       if (this.wanted() !== wanted) return;
       this.meta = summary ? { ...SUMMARY_META[state.draw], address: DRAWN_WORDS[state.draw] } : meta;
       this.subjectOf = wanted;
       const { at, head } = state;
-      this.heat.show({ grid, scale: state.scale, ...labelled(handle.answer, this.meta),
-        exact: summary ? null : (row) => weights.knownRow(handle, at, head, row) }, this.selected());
+      this.heat.show(
+        {
+          grid,
+          scale: state.scale,
+          ...labelled(handle.answer, this.meta),
+          exact: summary ? null : (row) => weights.knownRow(handle, at, head, row),
+        },
+        this.selected(),
+      );
       this.legend.show(grid, state.scale);
       this.notice.clear();
       this.explorer.paintedHead(changed);

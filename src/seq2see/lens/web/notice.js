@@ -5,7 +5,13 @@ import { element } from "seq2see/element";
 export class Notice {
   constructor(id) {
     this.text = element("span");
-    this.close = element("button", { type: "button", class: "quiet", "aria-label": "close this notice", text: "×", click: () => this.clear() });
+    this.close = element("button", {
+      type: "button",
+      class: "quiet",
+      "aria-label": "close this notice",
+      text: "×",
+      click: () => this.clear(),
+    });
     this.element = element("div", { id, class: "notice", role: "status", hidden: true }, this.text, this.close);
   }
 
@@ -13,6 +19,12 @@ export class Notice {
     this.text.textContent = sentence;
     this.element.dataset.tone = tone;
     this.element.hidden = false;
+  }
+
+  // A second sentence does not hide the first.
+  add(sentence, tone) {
+    const before = this.element.hidden ? [] : [this.text.textContent];
+    this.show([...before, sentence].join(" · "), tone);
   }
 
   clear(tone = null) {

@@ -38,7 +38,7 @@ export class Drawing {
     const to = this.columns.centre(column);
     context.strokeStyle = colour;
     context.globalAlpha = alpha;
-    context.lineWidth = 1 + weight * 9;
+    context.lineWidth = 1.2 + weight * 13;
     context.beginPath();
     if (this.single) this.arc(context, from, to);
     else {
@@ -61,7 +61,11 @@ export class Drawing {
     const top = back ? edge - reach : edge + reach;
     const spread = from === to ? 12 : 0;
     context.moveTo(...this.point(from + spread, edge));
-    context.bezierCurveTo(...this.point(from + spread, top), ...this.point(to - spread, top), ...this.point(to - spread, edge));
+    context.bezierCurveTo(
+      ...this.point(from + spread, top),
+      ...this.point(to - spread, top),
+      ...this.point(to - spread, edge),
+    );
   }
 
   faint(context, grid, inks) {
@@ -75,7 +79,7 @@ export class Drawing {
 
   ofRow(context, grid, row, inks) {
     for (const [column, weight] of strongest(grid, row, 64, 0.008).reverse()) {
-      this.link(context, row, column, weight, inks.mark, 0.18 + 0.77 * weight);
+      this.link(context, row, column, weight, inks.mark, 0.28 + 0.66 * weight);
     }
   }
 
@@ -104,7 +108,7 @@ export class Drawing {
       context.lineWidth = 1.5;
       context.stroke();
     }
-    context.font = font(14, weight);
+    context.font = font(15, weight);
     context.textAlign = "center";
     context.fillStyle = ink;
     const note = side === "row" ? this.notes?.[place] : null;

@@ -36,11 +36,27 @@ const heads = { initial: "mean", read: (value) => (value === "mean" ? value : nu
 const edits = { initial: [], read: readEdits, write: writeEdits, raw: true };
 
 const FIELDS = {
-  model: text("a"), text: text(null), features: text(""), target: text(null), beam: number(1, 1), words: flag, edits,
-  view: choice(VIEWS, "translate"), at: text(null), head: heads, step: number(0), row: number(0), column: number(0),
-  draw: choice(DRAWN, "weights"), scale: choice(SCALES, "linear"),
-  sort: choice(["layer", ...SUMMARIES], "layer"), left: choice(SIDES, "plain"), right: choice(SIDES, "edited"),
-  other: text(""), rightAt: text(null), rightHead: { ...heads, initial: null },
+  model: text("a"),
+  text: text(null),
+  features: text(""),
+  target: text(null),
+  beam: number(1, 1),
+  words: flag,
+  edits,
+  view: choice(VIEWS, "translate"),
+  at: text(null),
+  head: heads,
+  step: number(0),
+  row: number(0),
+  column: number(0),
+  draw: choice(DRAWN, "weights"),
+  scale: choice(SCALES, "linear"),
+  sort: choice(["layer", ...SUMMARIES], "layer"),
+  left: choice(SIDES, "plain"),
+  right: choice(SIDES, "edited"),
+  other: text(""),
+  rightAt: text(null),
+  rightHead: { ...heads, initial: null },
   theme: choice(["light", "dark"], null),
 };
 

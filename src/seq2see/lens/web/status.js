@@ -27,7 +27,9 @@ export class Status {
     if (!view) return;
     this.point("");
     if (!meta) {
-      this.say(`step ${state.step}: read ${isolated(view.read[state.step])}, predicted ${isolated(view.predicted[state.step])}`);
+      this.say(
+        `step ${state.step}: read ${isolated(view.read[state.step])}, predicted ${isolated(view.predicted[state.step])}`,
+      );
       return;
     }
     try {

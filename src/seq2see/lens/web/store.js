@@ -10,7 +10,8 @@ export class Refusal extends Error {
 async function sentenceOf(response) {
   try {
     const { detail } = await response.json();
-    if (Array.isArray(detail)) return detail.map((one) => `${(one.loc ?? []).slice(1).join(".")}: ${one.msg}`).join("; ");
+    if (Array.isArray(detail))
+      return detail.map((one) => `${(one.loc ?? []).slice(1).join(".")}: ${one.msg}`).join("; ");
     if (detail) return String(detail);
   } catch {
     // An answer without a sentence is told by its number below.
@@ -40,7 +41,10 @@ export class LiveStore {
 
   async view(request, signal) {
     const response = await ask("/api/view", {
-      method: "POST", signal, body: JSON.stringify(request), headers: { "Content-Type": "application/json" },
+      method: "POST",
+      signal,
+      body: JSON.stringify(request),
+      headers: { "Content-Type": "application/json" },
     });
     return { request, answer: await response.json() };
   }

@@ -4,20 +4,23 @@ import { measure, shorten } from "seq2see/labels";
 
 const LINE = 30; // height of a token when the line runs down
 const GAP = 6;
+const MOST = 58; // pixels between tokens
 const PADDING = 9;
 
 export class Strip {
   constructor(context, labels, down) {
     this.labels = labels;
     this.shown = labels.map((label) => shorten(label, 16));
-    this.sizes = down ? labels.map(() => LINE - 4) : this.shown.map((label) => Math.max(26, measure(context, label) + 2 * PADDING));
+    this.sizes = down
+      ? labels.map(() => LINE - 4)
+      : this.shown.map((label) => Math.max(30, measure(context, label) + 2 * PADDING));
     this.natural = this.sizes.reduce((sum, size) => sum + size + GAP, GAP);
   }
 
   // Lines that are linked get the same length, so that what belongs together stays near.
   spread(total) {
-    const most = 1.9; // far apart, tokens no longer read as one line
-    const length = Math.min(total, this.natural * most);
+    // Far apart, tokens no longer read as one line.
+    const length = Math.min(total, this.natural + MOST * this.sizes.length);
     const gap = (length - this.natural + GAP * (this.sizes.length + 1)) / (this.sizes.length + 1);
     let place = (total - length) / 2 + gap;
     this.starts = this.sizes.map((size) => {

@@ -7,7 +7,12 @@ export class Surface {
   constructor({ id, label, role = "application", onResize, height = null }) {
     this.base = element("canvas", { class: "base" });
     this.over = element("canvas", { class: "over" });
-    this.element = element("div", { id, class: "surface", role, "aria-label": label, tabindex: "0" }, this.base, this.over);
+    this.element = element(
+      "div",
+      { id, class: "surface", role, "aria-label": label, tabindex: "0" },
+      this.base,
+      this.over,
+    );
     if (height !== null) this.element.style.height = `${height}px`;
     this.width = 0;
     this.height = 0;

@@ -3,8 +3,25 @@
 import { KEYS, read, write } from "seq2see/state";
 
 // Going back should undo a decision, not every step of a pointer; these are the decisions.
-const DECISIONS = new Set(["model", "text", "features", "target", "beam", "words", "edits", "view", "at", "head", "draw",
-  "left", "right", "other", "rightAt", "rightHead"]);
+const DECISIONS = new Set([
+  "model",
+  "text",
+  "features",
+  "target",
+  "beam",
+  "words",
+  "edits",
+  "view",
+  "at",
+  "head",
+  "draw",
+  "left",
+  "right",
+  "other",
+  "rightAt",
+  "rightHead",
+]);
+const FLOWING = new Set(["text", "features", "target", "head", "at"]);
 const SAME_DECISION = 900; // milliseconds: typing and holding a key are one decision
 const SETTLED = 160; // browsers refuse pages that write their address too often
 
@@ -41,7 +58,7 @@ export class Trail {
     if (changed.size === 0) return changed;
     const kind = [...changed].filter((key) => DECISIONS.has(key)).join();
     const now = performance.now();
-    const continued = kind === this.last.kind && now - this.last.time < SAME_DECISION;
+    const continued = FLOWING.has(kind) && kind === this.last.kind && now - this.last.time < SAME_DECISION;
     const decided = kind && !continued;
     // The entry that is left behind should hold the last step looked at.
     if (decided && this.timer !== null) this.put("replaceState");

@@ -18,33 +18,55 @@ export class Translate {
   constructor(explorer, status) {
     Object.assign(this, { explorer, status, grid: null, hovered: null, timer: null });
     this.notice = new Notice("translate-notice");
-    this.surface = new Surface({ id: "ribbons", label: "source and output with attention between them", onResize: () => this.draw() });
+    this.surface = new Surface({
+      id: "ribbons",
+      label: "source and output with attention between them",
+      onResize: () => this.draw(),
+    });
     this.world = element("div", { class: "world" }, this.surface.element);
     this.scroller = element("div", { class: "scroller", tabindex: "-1", scroll: () => this.draw() }, this.world);
     new ResizeObserver(() => this.draw()).observe(this.scroller);
     this.candidates = new Candidates(explorer);
-    this.element = element("section", { id: "translate", class: "view" }, this.notice.element,
-      element("div", { class: "panel" }, this.scroller), element("div", { class: "pair" }, this.walk(), this.candidates.element));
+    this.element = element(
+      "section",
+      { id: "translate", class: "view" },
+      this.notice.element,
+      element("div", { class: "panel" }, this.scroller),
+      element("div", { class: "pair" }, this.walk(), this.candidates.element),
+    );
     this.listen();
   }
 
   walk() {
-    this.slider = element("input", { type: "range", id: "step", min: 0, step: 1, "aria-label": "output step",
-      input: (event) => this.explorer.change({ step: Number(event.target.value) }, event) });
+    this.slider = element("input", {
+      type: "range",
+      id: "step",
+      min: 0,
+      step: 1,
+      "aria-label": "output step",
+      input: (event) => this.explorer.change({ step: Number(event.target.value) }, event),
+    });
     this.player = button("play", "Play", "play or stop (space)", () => this.play());
     this.count = element("output", { class: "count", for: "step" });
     this.said = element("span", { class: "said" });
     this.now = element("mark");
     this.rest = element("span", { class: "rest" });
     this.score = element("p", { class: "hint", id: "score" });
-    return element("div", { class: "panel" }, element("h2", { text: "Output, step by step" }),
+    return element(
+      "div",
+      { class: "panel" },
+      element("h2", { text: "Output, step by step" }),
       element("p", { id: "output", class: "output", dir: "auto" }, this.said, this.now, this.rest),
-      element("div", { class: "walk" }, this.player, this.slider, this.count), this.score);
+      element("div", { class: "walk" }, this.player, this.slider, this.count),
+      this.score,
+    );
   }
 
   listen() {
     const canvas = this.surface.element;
-    canvas.addEventListener("pointermove", (event) => this.hover(this.drawing?.find(this.surface.at(event)) ?? null, event));
+    canvas.addEventListener("pointermove", (event) =>
+      this.hover(this.drawing?.find(this.surface.at(event)) ?? null, event),
+    );
     canvas.addEventListener("pointerleave", (event) => this.hover(null, event));
     canvas.addEventListener("click", (event) => {
       const found = this.drawing?.find(this.surface.at(event));
@@ -90,7 +112,10 @@ export class Translate {
     this.candidates.update();
     if (!meta) {
       this.grid = null;
-      this.notice.show("This model has no attention to look at; its output, candidates and beam are here all the same.", "hint");
+      this.notice.show(
+        "This model has no attention to look at; its output, candidates and beam are here all the same.",
+        "hint",
+      );
       this.draw();
       return;
     }
@@ -98,7 +123,8 @@ export class Translate {
     if (!this.grid) {
       try {
         const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
-        if (this.explorer.handle !== handle || this.explorer.meta !== meta || this.explorer.state.head !== state.head) return;
+        if (this.explorer.handle !== handle || this.explorer.meta !== meta || this.explorer.state.head !== state.head)
+          return;
         this.grid = grid;
       } catch (error) {
         if (!isStale(error)) this.notice.show(error.message);
@@ -142,7 +168,7 @@ export class Translate {
   layout() {
     const { view, meta } = this.explorer;
     const context = this.surface.base.getContext("2d");
-    context.font = font(14);
+    context.font = font(15);
     const down = this.scroller.clientWidth < NARROW;
     const single = meta !== null && meta.rows === meta.columns;
     const rowNames = this.names(view, meta, single, down);
@@ -160,7 +186,7 @@ export class Translate {
       const seen = Math.round(innerHeight * 0.58);
       this.scroller.style.maxHeight = down ? `${seen}px` : "";
       this.surface.element.style.width = `${this.scroller.clientWidth}px`;
-      this.surface.element.style.height = down ? `${Math.min(total, seen)}px` : single ? "320px" : "290px";
+      this.surface.element.style.height = down ? `${Math.min(total, seen)}px` : single ? "310px" : "270px";
     }
     return this.laid;
   }
@@ -194,7 +220,11 @@ export class Translate {
     context.fillStyle = inks.muted;
     const names = { source: "SOURCE", target: "OUTPUT" };
     if (single) {
-      context.fillText(meta.rows === "source" ? "SOURCE · arcs above look back, below look ahead" : "READ → PREDICTED", 8, 10);
+      context.fillText(
+        meta.rows === "source" ? "SOURCE · arcs above look back, below look ahead" : "READ → PREDICTED",
+        8,
+        10,
+      );
       return;
     }
     context.fillText("SOURCE", 8, 10);
@@ -208,7 +238,8 @@ export class Translate {
     const scroll = down ? "scrollTop" : "scrollLeft";
     const size = down ? this.scroller.clientHeight : this.scroller.clientWidth;
     const centre = rows.centre(place);
-    if (centre < this.scroller[scroll] + 20 || centre > this.scroller[scroll] + size - 20) this.scroller[scroll] = centre - size / 2;
+    if (centre < this.scroller[scroll] + 20 || centre > this.scroller[scroll] + size - 20)
+      this.scroller[scroll] = centre - size / 2;
   }
 
   emphasise() {
@@ -217,11 +248,14 @@ export class Translate {
     const inks = colours();
     const { drawing, grid } = this;
     const focus = this.hovered ?? { side: "row", place: row };
-    if (this.fitting && focus.side === "row" && focus.place < grid.rows) drawing.ofRow(context, grid, focus.place, inks);
-    if (this.fitting && focus.side === "column" && focus.place < grid.columns) drawing.ofColumn(context, grid, focus.place, inks);
+    if (this.fitting && focus.side === "row" && focus.place < grid.rows)
+      drawing.ofRow(context, grid, focus.place, inks);
+    if (this.fitting && focus.side === "column" && focus.place < grid.columns)
+      drawing.ofColumn(context, grid, focus.place, inks);
     const chosen = { fill: inks.mark, ink: inks.panel, weight: 600 };
     const bordered = { fill: inks.soft, ink: inks.ink, border: inks.mark };
-    if (!drawing.single && state.column < drawing.columns.labels.length) drawing.token(context, "column", state.column, bordered);
+    if (!drawing.single && state.column < drawing.columns.labels.length)
+      drawing.token(context, "column", state.column, bordered);
     if (row < drawing.rows.labels.length) drawing.token(context, "row", row, this.hovered ? bordered : chosen);
     if (this.hovered) drawing.token(context, focus.side, focus.place, chosen);
   }

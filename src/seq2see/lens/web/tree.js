@@ -5,7 +5,7 @@ export class Tree {
     this.nodes = nodes.map((node) => ({ ...node, children: [] }));
     this.byId = new Map(this.nodes.map((node) => [node.id, node]));
     for (const node of this.nodes) {
-      node.parent = node.parent === null ? null : this.byId.get(node.parent) ?? null;
+      node.parent = node.parent === null ? null : (this.byId.get(node.parent) ?? null);
       node.parent?.children.push(node);
     }
     this.columns = [];
@@ -19,7 +19,10 @@ export class Tree {
     for (const column of this.columns) {
       const order = (node) => node.parent?.order ?? 0;
       column.sort((one, other) => order(one) - order(other) || other.log_probability - one.log_probability);
-      const best = Math.max(0, column.findIndex((node) => node.state === "best"));
+      const best = Math.max(
+        0,
+        column.findIndex((node) => node.state === "best"),
+      );
       const bestKnown = column.some((node) => node.state === "best");
       column.forEach((node, order) => {
         node.order = order;
@@ -41,7 +44,8 @@ export class Tree {
   next(node, key) {
     const column = this.columns[node.step];
     if (key === "ArrowLeft") return node.parent;
-    if (key === "ArrowRight") return node.children.find((child) => child.state === "best") ?? node.children[0] ?? null;
+    if (key === "ArrowRight")
+      return node.children.find((child) => child.state === "best") ?? node.children[0] ?? null;
     if (key === "ArrowUp") return column[node.order - 1] ?? null;
     if (key === "ArrowDown") return column[node.order + 1] ?? null;
     return null;

@@ -60,7 +60,12 @@ export class Weights {
     const thumbnails = await this.lane("thumbnails").run(key, (signal) => this.store.thumbnails(handle, at, signal));
     thumbnails.grids = Array.from({ length: thumbnails.heads }, (_, head) => {
       const size = thumbnails.rows * thumbnails.columns;
-      return new Grid(thumbnails.rows, thumbnails.columns, thumbnails.bytes.subarray(head * size, (head + 1) * size), 1 / 255);
+      return new Grid(
+        thumbnails.rows,
+        thumbnails.columns,
+        thumbnails.bytes.subarray(head * size, (head + 1) * size),
+        1 / 255,
+      );
     });
     return this.small.set(key, thumbnails);
   }
