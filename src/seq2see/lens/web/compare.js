@@ -187,14 +187,20 @@ export class Compare {
       [...same, ...right.answer.maps.map((map) => [map.address, map.address])],
       state.rightAt ?? "",
     );
-    const at = state.rightAt ?? state.at;
-    const meta = right.answer.maps.find((map) => map.address === at);
+    const meta = this.nearest(right, state.rightAt ?? state.at);
     const heads = Array.from({ length: meta?.heads ?? 0 }, (_, head) => [String(head), `head ${head}`]);
     choices(
       this.head,
       [["", "same head"], ["mean", "mean"], ...heads],
       state.rightHead === null ? "" : String(state.rightHead),
     );
+  }
+
+  // Another model may have no such address: the last of the same kind is the nearest thing.
+  nearest({ answer }, at) {
+    const { meta } = this.explorer;
+    const alike = answer.maps.filter((map) => map.rows === meta?.rows && map.columns === meta?.columns);
+    return answer.maps.find((map) => map.address === at) ?? alike.at(-1) ?? null;
   }
 
   tell(side, { answer }) {
@@ -207,14 +213,14 @@ export class Compare {
   }
 
   async grid(handle, at, head, lane) {
-    const meta = handle.answer.maps.find((map) => map.address === at);
+    const meta = this.nearest(handle, at);
     if (!meta) return null;
     const bounded = head === "mean" || head < meta.heads ? head : "mean";
     return {
       meta,
       head: bounded,
       view: handle.answer,
-      grid: await this.explorer.weights.grid(handle, at, bounded, lane),
+      grid: await this.explorer.weights.grid(handle, meta.address, bounded, lane),
     };
   }
 
@@ -222,7 +228,8 @@ export class Compare {
     const { state } = this.explorer;
     this.tell(this.left, left);
     this.tell(this.right, right);
-    const differing = right.answer.predicted.filter((label, step) => label !== left.answer.predicted[step]).length;
+    const said = [left.answer.predicted, right.answer.predicted].sort((one, other) => other.length - one.length);
+    const differing = said[0].filter((label, step) => label !== said[1][step]).length;
     this.outputs.textContent =
       differing === 0 ? "same output" : `${differing} output ${differing === 1 ? "step differs" : "steps differ"}`;
     if (state.at === null) {
@@ -233,6 +240,7 @@ export class Compare {
     const other = await this.grid(right, state.rightAt ?? state.at, state.rightHead ?? state.head, "right");
     if (turn !== this.turn) return;
     this.pair = [one, other];
+    if (other && other.meta.address !== state.at) this.right.score.textContent += ` · ${other.meta.address}`;
     const shown = (map) => map && { grid: map.grid, scale: state.scale, ...labelled(map.view, map.meta) };
     this.left.heat.show(shown(one), this.selected());
     this.right.heat.show(shown(other), this.selected());
@@ -242,7 +250,7 @@ export class Compare {
   subtract(one, other) {
     const missing = !one ? "left" : !other ? "right" : null;
     const problem = missing
-      ? `the ${missing} model has no such address; choose another for the right map`
+      ? `the ${missing} model has no attention of this kind; choose another address`
       : this.unlike(one, other);
     this.third.hidden = problem !== null;
     if (problem !== null) {

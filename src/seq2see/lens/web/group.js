@@ -80,8 +80,8 @@ export class Group {
   }
 
   place() {
-    const width = this.surface.element.clientWidth;
-    if (!width || this.items.length === 0) return;
+    const width = this.surface.element.clientWidth - 4; // room for the mark around the outermost
+    if (width <= 0 || this.items.length === 0) return;
     const heads = Math.max(...this.items.map((item) => item.meta.heads));
     const [rows, columns] = this.items[0].meta.shape;
     const wanted = Math.min(132, Math.max(64, (width + GAP) / heads - GAP));
@@ -140,7 +140,7 @@ export class Group {
       context.font = font(11.5);
       context.fillStyle = inks.muted;
       context.textAlign = "left";
-      const short = layer === null || item.width < 84;
+      const short = layer === null || item.width < 112;
       const name = short ? `${layer === null ? "head " : `${layer}·`}${item.head}` : `layer ${layer} · ${item.head}`;
       context.fillText(name, item.x, item.y + item.height + 12);
       context.fillStyle = inks.ink;

@@ -25,6 +25,7 @@ export class Heat {
       subject &&
       (this.subject.grid.rows !== subject.grid.rows || this.subject.grid.columns !== subject.grid.columns);
     if (grown) this.frame.reset();
+    if (grown || !this.subject) this.element.style.height = "";
     this.subject = subject;
     this.choose(selected, false);
     this.draw();
@@ -42,6 +43,7 @@ export class Heat {
 
   listen() {
     const target = this.element;
+    addEventListener("resize", () => (target.style.height = ""));
     let drag = null;
     target.addEventListener("pointermove", (event) => {
       if (drag && (event.buttons & 1) === 1 && this.frame.zoom > 1) {
@@ -147,6 +149,7 @@ export class Heat {
     const { frame } = this;
     const inks = colours();
     frame.fit({ width, height, rows: grid.rows, columns: grid.columns, margin: this.margins(context) });
+    if (this.shrink(height)) return;
     this.element.style.touchAction = frame.zoom > 1 ? "none" : "pan-y";
     const factor = Math.max(1, Math.ceil(1 / (Math.min(frame.across, frame.down) * ratio) - 0.001));
     const image = grid.raster(inks.palette, scale, factor);
@@ -169,6 +172,16 @@ export class Heat {
     context.strokeRect(frame.x - 0.5, frame.y - 0.5, frame.wide + 1, frame.tall + 1);
     this.labels(context, inks);
     this.point();
+  }
+
+  // A small map needs no more height than it has; it is then drawn anew.
+  shrink(height) {
+    const { frame } = this;
+    const needed = Math.ceil(frame.margin.top + frame.tall + frame.margin.bottom);
+    if (frame.zoom > 1 || needed >= height - 2) return false;
+    this.element.style.height = `${needed}px`;
+    this.draw();
+    return true;
   }
 
   lines(context, inks) {

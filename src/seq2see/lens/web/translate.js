@@ -186,9 +186,15 @@ export class Translate {
       const seen = Math.round(innerHeight * 0.58);
       this.scroller.style.maxHeight = down ? `${seen}px` : "";
       this.surface.element.style.width = `${this.scroller.clientWidth}px`;
-      this.surface.element.style.height = down ? `${Math.min(total, seen)}px` : single ? "310px" : "270px";
+      this.surface.element.style.height = down ? `${Math.min(total, seen)}px` : this.flat(single);
     }
     return this.laid;
+  }
+
+  // Without weights there is nothing between the lines that needs room.
+  flat(single) {
+    if (this.explorer.meta === null) return "150px";
+    return single ? "310px" : "270px";
   }
 
   draw(follow = false) {
