@@ -9,6 +9,7 @@ import { Tree } from "seq2see/tree";
 const ACROSS = 120;
 const DOWN = 30;
 const BOX = { width: 84, height: 22 };
+const TAIL = 16; // tokens shown over the tree
 const ROOM = 26; // pixels kept free around the tree
 
 export class Beam {
@@ -159,11 +160,12 @@ export class Beam {
     this.started = this.tree;
     const wide = this.tree.steps * ACROSS + 2 * ROOM;
     const tall = (this.tree.bottom - this.tree.top + 1) * DOWN + 2 * ROOM;
-    this.zoom = Math.max(0.55, Math.min(1, this.surface.width / wide, this.surface.height / tall));
+    this.zoom = Math.max(0.75, Math.min(1, this.surface.width / wide, this.surface.height / tall));
     this.left = 0;
     const middle = (tall * this.zoom - this.surface.height) / 2;
     const best = (ROOM - this.tree.top * DOWN) * this.zoom - this.surface.height / 2;
-    this.top = tall * this.zoom <= this.surface.height ? middle : best;
+    const end = tall * this.zoom - this.surface.height;
+    this.top = end <= 0 ? middle : Math.max(0, Math.min(best, end));
   }
 
   zoomAt(factor, { x, y }) {
@@ -287,13 +289,11 @@ export class Beam {
   }
 
   hypothesis(node) {
-    return (
-      this.tree
-        .path(node)
-        .slice(1)
-        .map((one) => visible(one.label))
-        .join(" ") || visible(node.label)
-    );
+    return this.line(this.tree.path(node).slice(1)) || visible(node.label);
+  }
+
+  line(nodes) {
+    return nodes.map((node) => visible(node.label)).join(" ");
   }
 
   sentence(node) {
@@ -302,14 +302,20 @@ export class Beam {
 
   tell(node) {
     const best = node ?? this.tree.nodes.filter((one) => one.state === "best").at(-1) ?? this.tree.nodes[0];
-    this.words.textContent = this.hypothesis(best);
+    // The end matters most and must not push the tree away; the whole is in the line at the foot of the page.
+    const path = this.tree.path(best).slice(1);
+    this.words.textContent = path.length > TAIL ? `… ${this.line(path.slice(-TAIL))}` : this.hypothesis(best);
     const which = node ? `${node.state}, step ${node.step}` : "the best hypothesis";
-    const size = `${this.tree.nodes.length} nodes in ${this.tree.steps} steps`;
+    const size = `${this.tree.nodes.length} nodes in ${this.tree.steps - 1} steps`;
     this.about.textContent = `${which} · log-probability ${number(best.log_probability, 3)} · ${size}`;
   }
 
   force(node) {
-    if (this.explorer.store.saved || this.explorer.state.words) return;
+    if (this.explorer.store.saved) return;
+    if (this.explorer.state.words) {
+      this.explorer.notice.show("Switch words off to force single tokens.", "hint");
+      return;
+    }
     const forced = this.tree
       .path(node)
       .slice(1)

@@ -5,7 +5,7 @@ import { fit, measure, number, shorten } from "seq2see/labels";
 import { Surface, rounded } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
-const SPACING = 13; // pixels a label needs; in between, labels are left out
+const SPACING = 15; // pixels a label needs; in between, labels are left out
 
 export class Heat {
   // `onHover(cell, event)` and `onChoose(cell, event)` get {row, column}; `onFrame` tells of zoom and pan.

@@ -3,6 +3,9 @@
 import { element } from "seq2see/element";
 import { columnLabels, isolated, number } from "seq2see/labels";
 
+const RESTED = 150; // milliseconds
+const rest = (time) => new Promise((done) => setTimeout(done, time));
+
 export function cellSentence(view, meta, head, row, column, value) {
   const who = `${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
   const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${who}`;
@@ -15,6 +18,7 @@ export function cellSentence(view, meta, head, row, column, value) {
 export class Status {
   constructor(explorer) {
     this.explorer = explorer;
+    this.turn = 0;
     this.said = element("span", { id: "status", role: "status", "aria-live": "polite" });
     this.pointer = element("span", { id: "pointer", "aria-hidden": "true" });
     this.element = element("footer", { class: "status" }, this.said, this.pointer);
@@ -32,9 +36,13 @@ export class Status {
       );
       return;
     }
+    const turn = ++this.turn;
     try {
+      // The view in sight fetches most maps itself; waiting for it saves asking twice.
+      if (!this.explorer.weights.cached(handle, meta.address, state.head)) await rest(RESTED);
+      if (turn !== this.turn) return;
       const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
-      if (this.explorer.handle !== handle || this.explorer.meta !== meta || row >= grid.rows) return;
+      if (turn !== this.turn || row >= grid.rows) return;
       this.say(cellSentence(view, meta, state.head, row, state.column, number(grid.at(row, state.column))));
     } catch {
       // The view that shows the map says what went wrong.

@@ -22,7 +22,8 @@ async function sentenceOf(response) {
 async function ask(address, options) {
   let response;
   try {
-    response = await fetch(address, options);
+    // A browser may keep the answer that a view is gone, and give it again after the view is back.
+    response = await fetch(address, { cache: "no-store", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(0, "the server does not answer; is `seq2see explore` still running?");

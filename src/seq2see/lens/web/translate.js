@@ -12,6 +12,7 @@ import { Surface } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
 const NARROW = 620;
+const AROUND = 30; // tokens of a long output shown on either side of the step
 const PACE = 800; // milliseconds per step when playing
 
 export class Translate {
@@ -137,10 +138,12 @@ export class Translate {
   }
 
   tellOutput(view, step) {
-    const spoken = (labels) => labels.map(visible).join(" ");
-    this.said.textContent = `${spoken(view.predicted.slice(0, step))} `;
-    this.now.textContent = visible(view.predicted[step]);
-    this.rest.textContent = ` ${spoken(view.predicted.slice(step + 1))}`;
+    const { predicted } = view;
+    const spoken = (from, to) => predicted.slice(from, to).map(visible).join(" ");
+    const from = Math.max(0, step - AROUND);
+    this.said.textContent = `${from > 0 ? "… " : ""}${spoken(from, step)} `;
+    this.now.textContent = visible(predicted[step]);
+    this.rest.textContent = ` ${spoken(step + 1, step + 1 + AROUND)}${step + 1 + AROUND < predicted.length ? " …" : ""}`;
     this.slider.max = Math.max(0, view.read.length - 1);
     this.slider.value = step;
     this.count.textContent = `${step} of ${Math.max(0, view.read.length - 1)}`;
