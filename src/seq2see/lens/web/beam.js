@@ -1,7 +1,7 @@
 // The tree of hypotheses that a beam search kept, dropped and finished.
 
 import { button, element } from "seq2see/element";
-import { fit, isolated, number, visible } from "seq2see/labels";
+import { fit, number, visible } from "seq2see/labels";
 import { Surface, rounded } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 import { Tree } from "seq2see/tree";
@@ -297,7 +297,7 @@ export class Beam {
   }
 
   sentence(node) {
-    return `${node.state} at step ${node.step}: ${isolated(this.hypothesis(node))}, log-probability ${number(node.log_probability, 3)}`;
+    return `${node.state} at step ${node.step}: \u2068${this.hypothesis(node)}\u2069, log-probability ${number(node.log_probability, 3)}`;
   }
 
   tell(node) {

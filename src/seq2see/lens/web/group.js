@@ -80,7 +80,7 @@ export class Group {
   }
 
   place() {
-    const width = this.surface.element.clientWidth - 4; // room for the mark around the outermost
+    const width = this.surface.element.clientWidth - 6; // room for the mark around the outermost
     if (width <= 0 || this.items.length === 0) return;
     const heads = Math.max(...this.items.map((item) => item.meta.heads));
     const [rows, columns] = this.items[0].meta.shape;
@@ -101,14 +101,14 @@ export class Group {
       Object.assign(item, {
         line,
         inLine,
-        x: 2 + inLine * (wanted + GAP),
-        y: 2 + line * (tall + CAPTION + GAP),
+        x: 3 + inLine * (wanted + GAP),
+        y: 4 + line * (tall + CAPTION + GAP),
         width: wanted,
         height: tall,
       });
       inLine += 1;
     }
-    this.surface.element.style.height = `${Math.ceil((line + 1) * (tall + CAPTION + GAP))}px`;
+    this.surface.element.style.height = `${Math.ceil((line + 1) * (tall + CAPTION + GAP)) + 4}px`;
     this.surface.measure();
   }
 

@@ -2,10 +2,14 @@
 
 import { Frame } from "seq2see/frame";
 import { fit, measure, number, shorten } from "seq2see/labels";
+import { drawProfiles } from "seq2see/profile";
 import { Surface, rounded } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
 const SPACING = 15; // pixels a label needs; in between, labels are left out
+
+// Every how many rows or columns a label is written.
+const stride = (size) => Math.max(1, Math.ceil(SPACING / size));
 
 export class Heat {
   // `onHover(cell, event)` and `onChoose(cell, event)` get {row, column}; `onFrame` tells of zoom and pan.
@@ -258,8 +262,8 @@ export class Heat {
 
   labels(context, inks) {
     const { rows, columns } = this.frame.seen;
-    const rowStep = Math.max(1, Math.ceil(SPACING / this.frame.down));
-    const columnStep = Math.max(1, Math.ceil(SPACING / this.frame.across));
+    const rowStep = stride(this.frame.down);
+    const columnStep = stride(this.frame.across);
     for (let row = Math.ceil(rows[0] / rowStep) * rowStep; row < rows[1]; row += rowStep)
       this.rowLabel(context, row, inks, false);
     for (let column = Math.ceil(columns[0] / columnStep) * columnStep; column < columns[1]; column += columnStep) {
@@ -292,7 +296,7 @@ export class Heat {
     if (inside(hovered)) this.outline(context, hovered, inks.ink, 1.5);
     context.restore();
     this.emphasise(context, focus, inks);
-    if (this.profiles) this.margin(context, focus, inks);
+    if (this.profiles) drawProfiles(context, frame, this.subject, focus, inks);
     if (inside(hovered)) this.tip(context, hovered, inks);
   }
 
@@ -313,19 +317,28 @@ export class Heat {
     context.stroke();
   }
 
+  // The strong label replaces the plain one, and those that would show from under it.
   emphasise(context, { row, column }, inks) {
     const { frame } = this;
-    // The label beneath is wiped away on both sides of the strong one.
-    context.fillStyle = inks.panel;
-    context.fillRect(0, frame.cellY(row + 0.5) - 8, frame.x - 4, 16);
-    this.rowLabel(context, row, inks, true);
     const slant = this.slant(context, column);
-    if (slant !== -Math.PI / 4) {
-      const wide = slant === 0 ? Math.max(frame.across, 20) : 14;
-      context.fillStyle = inks.panel;
-      context.fillRect(frame.cellX(column + 0.5) - wide / 2, 0, wide, frame.y - 3);
+    context.fillStyle = inks.panel;
+    for (const place of this.near(row, frame.down)) {
+      context.fillRect(0, frame.cellY(place + 0.5) - SPACING / 2, frame.x - 4, SPACING);
     }
+    if (slant !== -Math.PI / 4) {
+      const wide = slant === 0 ? Math.max(frame.across, 20) : SPACING;
+      for (const place of this.near(column, frame.across)) {
+        context.fillRect(frame.cellX(place + 0.5) - wide / 2, 0, wide, frame.y - 3);
+      }
+    }
+    this.rowLabel(context, row, inks, true);
     this.columnLabel(context, column, inks, true);
+  }
+
+  near(place, size) {
+    const step = stride(size);
+    const before = Math.floor(place / step) * step;
+    return [before, place, before + step].filter((other) => Math.abs(other - place) * size < SPACING);
   }
 
   value({ row, column }) {
@@ -333,39 +346,6 @@ export class Heat {
     return exact
       ? { value: exact[column], exact: true }
       : { value: this.subject.grid.at(row, column), exact: this.subject.grid.unit === 1 };
-  }
-
-  // Under the map how the row is spread over the columns; beside it how much the column is looked at in each row.
-  margin(context, { row, column }, inks) {
-    const { frame } = this;
-    const { grid } = this.subject;
-    const seen = frame.seen;
-    const deep = frame.margin.bottom - 18;
-    const base = frame.y + frame.tall + 8;
-    const along = this.subject.exact?.(row) ?? grid.row(row);
-    const beside = grid.column(column);
-    const most = (values) => values.reduce((high, value) => Math.max(high, Math.abs(value)), 0) || 1;
-    const rowMost = grid.unit === 1 ? most(along) : Math.max(0.25, most(along));
-    const columnMost = grid.unit === 1 ? most(beside) : Math.max(0.25, most(beside));
-    const gap = (size) => (size > 6 ? 1.5 : 0);
-    const thick = (size) => Math.max(1, size - 2 * gap(size));
-    for (let place = seen.columns[0]; place < seen.columns[1]; place += 1) {
-      context.fillStyle = along[place] < 0 ? inks.loss : place === column ? inks.mark : inks.accent;
-      const tall = (Math.abs(along[place]) / rowMost) * deep;
-      context.fillRect(frame.cellX(place) + gap(frame.across), base, thick(frame.across), tall);
-    }
-    const edge = frame.x + frame.wide + 8;
-    const wide = frame.margin.right - 18;
-    for (let place = seen.rows[0]; place < seen.rows[1]; place += 1) {
-      context.fillStyle = beside[place] < 0 ? inks.loss : place === row ? inks.mark : inks.accent;
-      const long = (Math.abs(beside[place]) / columnMost) * wide;
-      context.fillRect(edge, frame.cellY(place) + gap(frame.down), long, thick(frame.down));
-    }
-    context.font = font(11);
-    context.fillStyle = inks.muted;
-    context.textAlign = "left";
-    const sum = beside.reduce((total, value) => total + value, 0);
-    context.fillText(`Σ ${number(sum)}`, edge, frame.y - 10);
   }
 
   tip(context, cell, inks) {

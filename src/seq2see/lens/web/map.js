@@ -129,6 +129,7 @@ export class MapView {
     const only = [...changed].every((key) => ["step", "row", "column"].includes(key));
     if (only && this.heat.subject && this.subjectOf === this.wanted()) {
       this.heat.choose(this.selected());
+      if (state.draw !== "weights") this.status.say(this.sentence(this.selected()));
       this.exact(this.selected().row);
       return;
     }
@@ -170,7 +171,10 @@ export class MapView {
       this.notice.clear();
       this.explorer.paintedHead(changed);
       this.exact(this.selected().row);
-      if (summary) document.body.dataset.painted = state.draw;
+      if (summary) {
+        document.body.dataset.painted = state.draw;
+        this.status.say(this.sentence(this.selected()));
+      }
     } catch (error) {
       if (!isStale(error)) this.notice.show(error.message);
     }
@@ -185,6 +189,7 @@ export class MapView {
       try {
         await weights.row(handle, state.at, state.head, row);
         this.heat.point();
+        if (this.heat.hovered?.row === row) this.status.point(this.sentence(this.heat.hovered));
       } catch {
         // The rounded value stays, which says of itself that it is rounded.
       }

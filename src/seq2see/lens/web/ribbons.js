@@ -19,13 +19,15 @@ export function strongest(grid, row, most, least) {
 
 export class Drawing {
   // `down`: lines of tokens run from top to bottom, for narrow windows. `single`: rows and columns are the same tokens.
-  constructor({ rows, columns, width, height, down, single, scroll, notes }) {
-    Object.assign(this, { rows, columns, down, single, scroll, notes });
+  constructor({ rows, columns, width, height, down, single, causal, scroll, notes }) {
+    Object.assign(this, { rows, columns, down, single, causal, scroll, notes });
     this.length = down ? height : width;
     this.depth = down ? width : height;
     const side = down ? Math.min(120, this.depth * 0.32) : 34;
     this.thickness = side;
-    if (single) this.lines = { column: this.depth / 2 - side / 2, row: this.depth / 2 - side / 2 };
+    // Where nothing looks ahead, arcs need room on one side only.
+    const middle = causal ? this.depth - side - (down ? 8 : 30) : (this.depth - side) / 2;
+    if (single) this.lines = { column: middle, row: middle };
     else this.lines = { column: down ? 4 : 22, row: this.depth - side - (down ? 4 : 22) };
   }
 
@@ -38,7 +40,7 @@ export class Drawing {
     const to = this.columns.centre(column);
     context.strokeStyle = colour;
     context.globalAlpha = alpha;
-    context.lineWidth = 1.2 + weight * 13;
+    context.lineWidth = this.single && row === column ? 1.2 + weight * 5 : 1.2 + weight * 13;
     context.beginPath();
     if (this.single) this.arc(context, from, to);
     else {
@@ -57,9 +59,11 @@ export class Drawing {
     const back = to <= from;
     const edge = back ? this.lines.row : this.lines.row + this.thickness;
     const room = back ? edge - 8 : this.depth - edge - 8;
-    const reach = from === to ? 18 : Math.min(room, 18 + Math.abs(to - from) * 0.42) * 1.25;
+    // The further the higher; a curve of this kind rises to three quarters of its handles.
+    const share = Math.min(1, Math.abs(to - from) / (0.8 * this.length)) ** 0.6;
+    const reach = from === to ? 24 : (16 + (room - 16) * share) / 0.75;
     const top = back ? edge - reach : edge + reach;
-    const spread = from === to ? 12 : 0;
+    const spread = from === to ? 11 : 0;
     context.moveTo(...this.point(from + spread, edge));
     context.bezierCurveTo(
       ...this.point(from + spread, top),

@@ -26,9 +26,10 @@ export class Status {
   }
 
   async update(changed) {
-    if (!["handle", "at", "head", "step", "row", "column"].some((key) => changed.has(key))) return;
+    if (!["handle", "view", "draw", "at", "head", "step", "row", "column"].some((key) => changed.has(key))) return;
     const { handle, view, meta, state, row } = this.explorer;
-    if (!view) return;
+    // What the map draws besides weights it tells itself.
+    if (!view || (state.view === "map" && state.draw !== "weights")) return;
     this.point("");
     if (!meta) {
       this.say(

@@ -197,7 +197,7 @@ export class Translate {
   // Without weights there is nothing between the lines that needs room.
   flat(single) {
     if (this.explorer.meta === null) return "150px";
-    return single ? "310px" : "270px";
+    return single && this.explorer.meta.rows === "source" ? "310px" : "270px";
   }
 
   draw(follow = false) {
@@ -209,8 +209,9 @@ export class Translate {
     if (follow) this.follow(rows, down);
     const scroll = down ? this.scroller.scrollTop : this.scroller.scrollLeft;
     const { width, height } = this.surface;
+    const causal = single && meta.rows === "target";
     const notes = single && meta.rows === "target" ? view.predicted.map((label) => shorten(label, 10)) : null;
-    this.drawing = new Drawing({ rows, columns, width, height, down, single, scroll, notes });
+    this.drawing = new Drawing({ rows, columns, width, height, down, single, causal, scroll, notes });
     const inks = colours();
     this.drawing.noteInk = inks.muted;
     const context = this.surface.paint();
