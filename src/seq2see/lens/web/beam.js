@@ -127,10 +127,10 @@ export class Beam {
   update(changed) {
     const { view } = this.explorer;
     if (!view) return;
-    this.widen.hidden = view.tree !== null;
-    this.board.hidden = view.tree === null;
+    this.widen.hidden = Boolean(view.tree);
+    this.board.hidden = !view.tree;
     this.widen.querySelector("button").hidden = this.explorer.store.saved;
-    if (view.tree === null) {
+    if (!view.tree) {
       this.tree = null;
       return;
     }
@@ -139,8 +139,8 @@ export class Beam {
       this.tree = new Tree(view.tree.nodes);
       this.hovered = null;
       this.chosen = null;
-      const height = (this.tree.bottom - this.tree.top + 1) * DOWN + 2 * ROOM;
-      this.surface.element.style.height = `${Math.max(220, Math.min(height + 20, Math.round(innerHeight * 0.62)))}px`;
+      const height = Math.min(this.size.tall * this.fitting(Infinity) + 8, innerHeight * 0.62);
+      this.surface.element.style.height = `${Math.round(Math.max(160, height))}px`;
       this.start(true);
     }
     this.tell(null);
@@ -152,15 +152,25 @@ export class Beam {
     this.draw();
   }
 
+  get size() {
+    const { steps, top, bottom } = this.tree;
+    return { wide: steps * ACROSS + 2 * ROOM, tall: (bottom - top + 1) * DOWN + 2 * ROOM };
+  }
+
+  // The zoom that shows all, unless labels would become too small to read.
+  fitting(height) {
+    const { wide, tall } = this.size;
+    return Math.max(0.75, Math.min(1, this.surface.element.clientWidth / wide, height / tall));
+  }
+
   // At first the best path is in sight, from its beginning; a small tree is shown whole.
   start(anew = false) {
     this.surface.measure();
     if (!this.tree || !this.surface.ready) return;
     if (!anew && this.started === this.tree) return;
     this.started = this.tree;
-    const wide = this.tree.steps * ACROSS + 2 * ROOM;
-    const tall = (this.tree.bottom - this.tree.top + 1) * DOWN + 2 * ROOM;
-    this.zoom = Math.max(0.75, Math.min(1, this.surface.width / wide, this.surface.height / tall));
+    const { tall } = this.size;
+    this.zoom = this.fitting(this.surface.height);
     this.left = 0;
     const middle = (tall * this.zoom - this.surface.height) / 2;
     const best = (ROOM - this.tree.top * DOWN) * this.zoom - this.surface.height / 2;

@@ -39,7 +39,7 @@ export class Candidates {
     const focused = [...this.list.children].indexOf(document.activeElement);
     this.list.replaceChildren(
       ...(step?.top ?? []).map(([token, label, logProbability]) =>
-        this.bar(token, label, logProbability, label === said, locked),
+        this.bar(token, label, logProbability ?? -Infinity, label === said, locked),
       ),
     );
     this.list.children[focused]?.focus();

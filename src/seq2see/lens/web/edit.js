@@ -4,6 +4,7 @@ import { sentence } from "seq2see/edits";
 import { Effect } from "seq2see/effect";
 import { button, copy, element } from "seq2see/element";
 import { Form } from "seq2see/form";
+import { isolated } from "seq2see/labels";
 
 export class Edit {
   constructor(explorer, status, undo) {
@@ -86,6 +87,7 @@ export class Edit {
     if (!view) return;
     this.locked.hidden = !store.saved;
     this.form.element.hidden = store.saved;
+    this.element.classList.toggle("alone", store.saved);
     if (!store.saved) this.form.update();
     this.stack(state.edits, store.saved);
     this.back.disabled = store.saved || this.undo.past.length === 0;
@@ -96,7 +98,7 @@ export class Edit {
   }
 
   stack(edits, locked) {
-    const drawn = JSON.stringify([edits, locked]);
+    const drawn = JSON.stringify([edits, locked, edits.map((edit) => this.words(edit))]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.empty.hidden = edits.length > 0;
@@ -105,17 +107,30 @@ export class Edit {
       ? document.activeElement.getAttribute("aria-label")
       : null;
     this.list.replaceChildren(...edits.map((edit, place) => this.item(edit, place, edits, locked)));
-    if (focused)
-      [...this.list.querySelectorAll("[aria-label]")]
-        .find((one) => one.getAttribute("aria-label") === focused)
-        ?.focus();
+    if (focused) this.refocus(focused);
+  }
+
+  // A button that has become useless hands the keyboard to the next one of its line.
+  refocus(label) {
+    const same = [...this.list.querySelectorAll("[aria-label]")].find(
+      (one) => one.getAttribute("aria-label") === label,
+    );
+    const enabled = same?.disabled ? same.closest("li").querySelector("button:not(:disabled)") : same;
+    enabled?.focus();
+  }
+
+  // A forced token is named by what was then said; sub-words merged to words have other steps.
+  words(edit) {
+    const { view, state } = this.explorer;
+    const said = edit.kind === "force" && edit.on !== false && !state.words ? view.predicted[edit.step] : undefined;
+    return said === undefined ? sentence(edit) : `${sentence(edit)}, ${isolated(said)}`;
   }
 
   item(edit, place, edits, locked) {
     const change = (next) => this.explorer.change({ edits: next });
     const swapped = (other) =>
       edits.map((one, here) => (here === place ? edits[other] : here === other ? edits[place] : one));
-    const words = sentence(edit);
+    const words = this.words(edit);
     const on = element("input", {
       type: "checkbox",
       "aria-label": `on: ${words}`,

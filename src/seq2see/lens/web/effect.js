@@ -50,7 +50,7 @@ export class Effect {
 
   update() {
     const { view } = this.explorer;
-    const effect = view.effect;
+    const effect = view.effect ?? null;
     this.empty.hidden = effect !== null;
     this.body.hidden = effect === null;
     if (effect === null) return;

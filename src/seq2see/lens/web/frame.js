@@ -37,7 +37,7 @@ export class Frame {
   }
 
   zoomAt(factor, x, y) {
-    const most = Math.max(1, 40 / Math.min(this.across / this.zoom, this.down / this.zoom));
+    const most = Math.max(4, 40 / Math.min(this.across / this.zoom, this.down / this.zoom));
     const zoom = Math.max(1, Math.min(most, this.zoom * factor));
     const change = zoom / this.zoom;
     if (change === 1) return false;

@@ -154,6 +154,7 @@ export class Heat {
     const inks = colours();
     frame.fit({ width, height, rows: grid.rows, columns: grid.columns, margin: this.margins(context) });
     if (this.shrink(height)) return;
+    this.element.dataset.zoom = frame.zoom.toFixed(2);
     this.element.style.touchAction = frame.zoom > 1 ? "none" : "pan-y";
     const factor = Math.max(1, Math.ceil(1 / (Math.min(frame.across, frame.down) * ratio) - 0.001));
     const image = grid.raster(inks.palette, scale, factor);

@@ -23,7 +23,7 @@ const DRAWN_WORDS = {
   gradient: "gradient of each output",
   occlusion: "occlusion of each source token",
 };
-export const SCALE_WORDS = { linear: "0 to 1", root: "square root", relative: "up to the highest" };
+export const SCALE_WORDS = { linear: "linear", root: "square root", relative: "up to the highest" };
 
 export function labelled(view, meta) {
   const rows = rowLabels(view, meta);
