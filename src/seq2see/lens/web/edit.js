@@ -30,6 +30,12 @@ export class Edit {
       "data-text": "Copy",
       click: () => copy(this.code.textContent, this.copier),
     });
+    this.python = element(
+      "div",
+      { class: "panel" },
+      element("div", { class: "tools" }, element("h2", { text: "The same in Python" }), this.copier),
+      element("pre", { id: "code", tabindex: "0" }, this.code),
+    );
     this.element = element(
       "section",
       { id: "edit", class: "view" },
@@ -56,12 +62,7 @@ export class Edit {
             this.list,
           ),
           this.effect.element,
-          element(
-            "div",
-            { class: "panel" },
-            element("div", { class: "tools" }, element("h2", { text: "The same in Python" }), this.copier),
-            element("pre", { id: "code", tabindex: "0" }, this.code),
-          ),
+          this.python,
         ),
       ),
     );
@@ -94,7 +95,8 @@ export class Edit {
     this.forth.disabled = store.saved || this.undo.future.length === 0;
     this.clear.disabled = store.saved || state.edits.length === 0;
     this.effect.update();
-    this.code.textContent = view.code;
+    this.code.textContent = view.code ?? "";
+    this.python.hidden = !view.code;
   }
 
   stack(edits, locked) {

@@ -165,7 +165,7 @@ export class Header {
       model.name,
     );
     this.model.hidden = models.length < 2;
-    this.about.textContent = models.length < 2 ? `${model.run} · ${model.about}` : model.about;
+    this.about.textContent = [models.length < 2 && model.run, model.about].filter(Boolean).join(" · ");
     for (const field of [this.text, this.features, this.target]) {
       if (document.activeElement !== field) field.value = state[field.dataset.key] ?? "";
     }

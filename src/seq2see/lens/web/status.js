@@ -39,8 +39,9 @@ export class Status {
     }
     const turn = ++this.turn;
     try {
-      // The view in sight fetches most maps itself; waiting for it saves asking twice.
-      if (!this.explorer.weights.cached(handle, meta.address, state.head)) await rest(RESTED);
+      // Compare fetches its maps on lanes of its own; waiting for them saves asking twice.
+      if (state.view === "compare" && !this.explorer.weights.cached(handle, meta.address, state.head))
+        await rest(RESTED);
       if (turn !== this.turn) return;
       const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
       if (turn !== this.turn || row >= grid.rows) return;

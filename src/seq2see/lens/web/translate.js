@@ -158,7 +158,7 @@ export class Translate {
     if (meta === null) return view.predicted;
     if (!single) return meta.rows === "target" ? view.predicted : view.source;
     if (meta.rows !== "target" || !down) return rowLabels(view, meta);
-    return view.read.map((label, step) => `${visible(label)} → ${visible(view.predicted[step])}`);
+    return view.read.map((label, step) => `${visible(label)}\u2009→\u2009${visible(view.predicted[step])}`);
   }
 
   // Weights may still be those of the view before.
