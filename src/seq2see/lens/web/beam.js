@@ -6,9 +6,9 @@ import { Surface, rounded } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 import { Tree } from "seq2see/tree";
 
-const ACROSS = 120;
+const ACROSS = 126;
 const DOWN = 30;
-const BOX = { width: 84, height: 22 };
+const BOX = { width: 92, height: 22 };
 const TAIL = 16; // tokens shown over the tree
 const ROOM = 26; // pixels kept free around the tree
 
@@ -262,7 +262,7 @@ export class Beam {
     context.textAlign = "left";
     context.fillStyle = style.ink;
     const score = node.parent ? number(node.log_probability) : "";
-    context.fillText(fit(context, node.label, width * (score ? 0.48 : 0.85)), x - width / 2 + 6 * this.zoom, y + 0.5);
+    context.fillText(fit(context, node.label, width * (score ? 0.52 : 0.85)), x - width / 2 + 6 * this.zoom, y + 0.5);
     context.font = font(10.5 * this.zoom);
     context.textAlign = "right";
     context.fillText(score, x + width / 2 - 5 * this.zoom, y + 0.5);

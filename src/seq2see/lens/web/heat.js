@@ -131,7 +131,7 @@ export class Heat {
       labels.slice(0, 400).reduce((most, label) => Math.max(most, measure(context, shorten(label, 14))), 0);
     const wordy = rows.some((row) => row.note);
     const left = Math.min(
-      narrow ? 92 : 170,
+      narrow ? 112 : 170,
       widest(rows.map((row) => row.main)) + (wordy ? widest(rows.map((row) => row.note ?? "")) + 18 : 0) + 16,
     );
     const top = Math.min(96, Math.max(24, widest(columns) + 14));

@@ -45,10 +45,19 @@ export class Status {
       if (turn !== this.turn) return;
       const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
       if (turn !== this.turn || row >= grid.rows) return;
-      this.say(cellSentence(view, meta, state.head, row, state.column, number(grid.at(row, state.column))));
+      const told = cellSentence(view, meta, state.head, row, state.column, number(grid.at(row, state.column)));
+      this.say(state.view === "translate" ? told + this.strongest(view, meta, grid, row) : told);
     } catch {
       // The view that shows the map says what went wrong.
     }
+  }
+
+  // Where whole rows are walked through, the place that matters most is seldom the one selected.
+  strongest(view, meta, grid, row) {
+    const weights = grid.row(row);
+    const best = weights.indexOf(weights.reduce((high, weight) => Math.max(high, weight), 0));
+    if (best === this.explorer.state.column || best < 0) return "";
+    return `; most at ${isolated(columnLabels(view, meta)[best])} with ${number(weights[best])}`;
   }
 
   say(sentence) {
