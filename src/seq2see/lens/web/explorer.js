@@ -100,6 +100,8 @@ export class Explorer {
         const told = this.changed;
         this.changed = new Set();
         for (const watcher of this.watchers) watcher(told);
+        // Named only now: whoever waits for the name finds the page up to date.
+        if (told.has("handle")) document.body.dataset.viewId = this.handle.answer.id;
       });
     }
     for (const key of changed) this.changed.add(key);
@@ -129,7 +131,6 @@ export class Explorer {
       this.failed = false;
       this.settle();
       this.notice.clear("error");
-      document.body.dataset.viewId = handle.answer.id;
       this.tell(new Set(["handle"]));
     } catch (error) {
       if (isStale(error)) return;
