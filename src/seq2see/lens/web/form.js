@@ -1,0 +1,186 @@
+// The form for a new edit; it follows the selection until the reader writes something else.
+
+import { HOW, KINDS, readEdit } from "seq2see/edits";
+import { button, choices, element } from "seq2see/element";
+import { shorten } from "seq2see/labels";
+import { percent } from "seq2see/candidates";
+
+const WORDS = {
+  at: ["address", "an address, or a pattern such as decoder.*.cross"],
+  heads: ["heads", "numbers parted by commas, or all"],
+  how: ["in its stead", "what takes the place of the head"],
+  count: ["how many", "places kept in each row"],
+  value: ["temperature", "above 0"],
+  step: ["step", "of the output, from 0"],
+  places: ["places", "columns of the map, from 0, parted by commas"],
+  token: ["token", "the likeliest at this step"],
+  text: ["text", "of the other input"],
+  model: ["model", ""],
+  from: ["from address", "empty: the same"],
+  head: ["from head", "empty: the same"],
+};
+
+// Every way to put * for one part of an address, widest last.
+export function patterns(addresses) {
+  const found = new Set(addresses);
+  for (const address of addresses) {
+    const parts = address.split(".");
+    parts.forEach((_, place) => found.add(parts.map((part, other) => (other === place ? "*" : part)).join(".")));
+  }
+  return [...found, "*"].slice(0, 120);
+}
+
+export class Form {
+  constructor(explorer, onAdd) {
+    Object.assign(this, { explorer, onAdd, touched: new Set(), inputs: {} });
+    this.kind = element(
+      "select",
+      { id: "edit-kind", change: () => this.build() },
+      ...Object.entries(KINDS).map(([kind, { about }]) =>
+        element("option", { value: kind, text: `${kind}: ${about}` }),
+      ),
+    );
+    this.suggestions = element("datalist", { id: "addresses" });
+    this.fields = element("div", { class: "fields" });
+    this.error = element("p", { id: "edit-error", class: "problem", role: "alert", hidden: true });
+    this.quick = element("div", { id: "quick", class: "quick" });
+    this.element = element(
+      "form",
+      { id: "edit-form", class: "panel", submit: (event) => this.submit(event) },
+      element("h2", { text: "From the selection" }),
+      this.quick,
+      element("h2", { text: "Or any edit" }),
+      element("label", { class: "field" }, element("span", { text: "kind" }), this.kind),
+      this.fields,
+      this.error,
+      element("button", { type: "submit", id: "add-edit", class: "main", text: "Add this edit" }),
+      this.suggestions,
+    );
+  }
+
+  build() {
+    this.touched.clear();
+    this.inputs = {};
+    this.error.hidden = true;
+    this.fields.replaceChildren(...KINDS[this.kind.value].fields.map((field) => this.field(field)));
+    this.prefill();
+  }
+
+  field(name) {
+    const chosen = {
+      how: HOW.map((how) => [how, how]),
+      model: [["", "the same"], ...this.explorer.models.map((model) => [model.name, `${model.name}: ${model.run}`])],
+      token: [],
+    }[name];
+    const attributes = { id: `edit-${name}`, name, input: () => this.touch(name), autocomplete: "off" };
+    let input;
+    if (chosen) {
+      input = element("select", attributes);
+      if (chosen.length) choices(input, chosen, chosen[0][0]);
+    } else
+      input = element("input", {
+        ...attributes,
+        type: "text",
+        list: name === "at" || name === "from" ? "addresses" : null,
+        placeholder: name === "heads" ? "all" : null,
+      });
+    this.inputs[name] = input;
+    const [label, hint] = WORDS[name];
+    return element("label", { class: "field", title: hint }, element("span", { text: label }), input);
+  }
+
+  touch(name) {
+    this.touched.add(name);
+    if (name === "step") this.tokens();
+  }
+
+  tokens() {
+    if (!this.inputs.token) return;
+    const step = Number(this.inputs.step.value);
+    const top = this.explorer.view.steps[step]?.top ?? [];
+    choices(
+      this.inputs.token,
+      top.map(([token, label, log]) => [String(token), `${shorten(label, 18)} · ${percent(log)}`]),
+      this.inputs.token.value,
+    );
+    if (this.inputs.token.selectedIndex < 0) this.inputs.token.selectedIndex = Math.min(1, top.length - 1);
+  }
+
+  prefill() {
+    const { state, view } = this.explorer;
+    if (!view) return;
+    const usual = {
+      at: state.at ?? "*",
+      heads: state.head === "mean" ? "all" : String(state.head),
+      how: "zero",
+      count: "1",
+      value: "0.5",
+      step: String(state.step),
+      places: String(state.column),
+      text: state.text,
+      from: "",
+      head: "",
+      model: "",
+    };
+    for (const [name, input] of Object.entries(this.inputs)) {
+      if (!this.touched.has(name) && name in usual) input.value = usual[name];
+    }
+    this.tokens();
+  }
+
+  update() {
+    const { model, view, meta } = this.explorer;
+    const addresses = model.addresses.map((one) => one.address);
+    if (this.suggested !== addresses.join()) {
+      this.suggested = addresses.join();
+      this.suggestions.replaceChildren(...patterns(addresses).map((value) => element("option", { value })));
+      this.build();
+    }
+    this.prefill();
+    this.quick.replaceChildren(
+      ...(view && meta
+        ? this.suggest(view, meta)
+        : [
+            element("p", {
+              class: "hint",
+              text: "A model without attention can be forced to say tokens, or to read another source.",
+            }),
+          ]),
+    );
+  }
+
+  suggest(view, meta) {
+    const { state } = this.explorer;
+    const row = this.explorer.rowOf(meta);
+    const heads = state.head === "mean" ? null : [state.head];
+    const at = meta.address;
+    const where = heads ? `head ${state.head} of ${at}` : `all heads of ${at}`;
+    const label = shorten((meta.columns === "target" ? view.read : view.source)[state.column], 12);
+    const offers = [[`Switch off ${where}`, { kind: "off", at, heads, how: "zero" }]];
+    offers.push([
+      `Pin ${meta.rows === "target" ? "step" : "place"} ${row} to “${label}”`,
+      { kind: "pin", at, heads, step: row, places: [state.column] },
+    ]);
+    offers.push([`Block “${label}” (place ${state.column})`, { kind: "block", at, heads, places: [state.column] }]);
+    offers.push([`Make ${where} hard`, { kind: "hard", at, heads }]);
+    return offers.map(([text, edit]) =>
+      element("button", { type: "button", "data-edit": edit.kind, text, click: () => this.onAdd(edit) }),
+    );
+  }
+
+  submit(event) {
+    event.preventDefault();
+    try {
+      const written = Object.fromEntries(
+        Object.entries(this.inputs).map(([name, input]) => [name, input.value.trim()]),
+      );
+      const edit = readEdit(this.kind.value, written);
+      this.error.hidden = true;
+      this.touched.clear();
+      this.onAdd(edit);
+    } catch (error) {
+      this.error.textContent = error.message;
+      this.error.hidden = false;
+    }
+  }
+}

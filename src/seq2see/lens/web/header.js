@@ -1,0 +1,184 @@
+// What is asked of the model: text, features, a forced target, the beam; and links, theme, help.
+
+import { choices, copy, element } from "seq2see/element";
+import { theme } from "seq2see/theme";
+
+const TYPED = 500; // milliseconds after the last key until the model is asked
+
+export class Header {
+  constructor(explorer, onHelp) {
+    this.explorer = explorer;
+    this.model = element("select", {
+      id: "model",
+      "aria-label": "model",
+      change: (event) => explorer.change({ model: event.target.value }, event),
+    });
+    this.about = element("span", { id: "about", class: "hint" });
+    this.text = this.typed("text", "text", {
+      placeholder: "type something to read",
+      "aria-label": "source text",
+      class: "text",
+      dir: "auto",
+      spellcheck: "false",
+    });
+    this.features = this.typed("features", "features", { placeholder: "such as V;PST", dir: "auto" });
+    this.target = this.typed("target", "target", { placeholder: "the model's own", dir: "auto" });
+    this.beam = element("input", {
+      id: "beam-size",
+      type: "number",
+      min: 1,
+      inputmode: "numeric",
+      change: (event) => this.setBeam(event),
+    });
+    this.words = element("input", {
+      id: "words",
+      type: "checkbox",
+      change: (event) => explorer.change({ words: event.target.checked }, event),
+    });
+    this.link = element("button", {
+      type: "button",
+      id: "copy-link",
+      text: "Copy link",
+      "data-text": "Copy link",
+      click: () => copy(explorer.trail.link, this.link),
+    });
+    this.theme = element("button", {
+      type: "button",
+      id: "theme",
+      click: () => explorer.change({ theme: theme() === "dark" ? "light" : "dark" }),
+    });
+    this.help = element("button", {
+      type: "button",
+      id: "help",
+      "aria-label": "keys",
+      title: "keys (?)",
+      text: "?",
+      click: onHelp,
+    });
+    this.saved = element("p", {
+      id: "saved-note",
+      class: "hint",
+      hidden: true,
+      text: "A saved view; `seq2see explore RUN` opens a live one.",
+    });
+    this.element = element("header", { class: "top" }, this.title(), this.form());
+    explorer.watch((changed) => this.update(changed));
+  }
+
+  title() {
+    return element(
+      "div",
+      { class: "title" },
+      element("h1", {}, "seq", element("b", { text: "2" }), "see"),
+      this.model,
+      this.about,
+      this.saved,
+      element("span", { class: "spacer" }),
+      this.link,
+      this.theme,
+      this.help,
+    );
+  }
+
+  form() {
+    this.more = element(
+      "div",
+      { class: "more" },
+      (this.featuresField = element(
+        "label",
+        { class: "field" },
+        element("span", { text: "features" }),
+        this.features,
+      )),
+      element(
+        "label",
+        { class: "field", title: "say this text instead of the model's own output" },
+        element("span", { text: "say instead" }),
+        this.target,
+      ),
+      element(
+        "label",
+        { class: "field", title: "how many hypotheses are kept" },
+        element("span", { text: "beam" }),
+        this.beam,
+      ),
+      element("label", { class: "check", title: "merge sub-words to words" }, this.words, "words"),
+    );
+    this.asking = element(
+      "form",
+      { class: "ask", id: "ask", submit: (event) => this.submit(event) },
+      this.text,
+      element("button", { type: "submit", id: "run", class: "main", text: "Run" }),
+      this.more,
+    );
+    return this.asking;
+  }
+
+  typed(id, key, attributes) {
+    const field = element("input", {
+      id,
+      type: "text",
+      autocomplete: "off",
+      autocapitalize: "off",
+      ...attributes,
+      input: (event) => {
+        clearTimeout(this.timer);
+        // Half a character of an input method is not yet text.
+        if (!event.isComposing) this.timer = setTimeout(() => this.run(), TYPED);
+      },
+    });
+    field.dataset.key = key;
+    return field;
+  }
+
+  submit(event) {
+    event.preventDefault();
+    this.run(event);
+    if (this.explorer.failed) this.explorer.load();
+  }
+
+  run(event) {
+    clearTimeout(this.timer);
+    if (this.text.value.trim() === "") return;
+    if (this.text.value.length > this.explorer.limits.characters) {
+      this.explorer.notice.show(
+        `the text has ${this.text.value.length} characters; at most ${this.explorer.limits.characters} can be read`,
+      );
+      return;
+    }
+    const target = this.target.value.trim() === "" ? null : this.target.value;
+    this.explorer.change({ text: this.text.value, features: this.features.value, target }, event);
+  }
+
+  setBeam(event) {
+    const most = this.explorer.limits.beam;
+    const beam = Math.max(1, Math.min(most, Math.round(Number(event.target.value)) || 1));
+    event.target.value = beam;
+    this.explorer.change({ beam }, event);
+  }
+
+  update() {
+    const { models, model, state, store, limits } = this.explorer;
+    choices(
+      this.model,
+      models.map((one) => [one.name, `${one.name}: ${one.run}`]),
+      model.name,
+    );
+    this.model.hidden = models.length < 2;
+    this.about.textContent = [models.length < 2 && model.run, model.about].filter(Boolean).join(" · ");
+    for (const field of [this.text, this.features, this.target]) {
+      if (document.activeElement !== field) field.value = state[field.dataset.key] ?? "";
+    }
+    this.featuresField.hidden = !model.features;
+    if (document.activeElement !== this.beam) this.beam.value = state.beam;
+    this.beam.max = limits.beam;
+    this.words.checked = state.words;
+    this.theme.textContent = theme() === "dark" ? "Light" : "Dark";
+    this.theme.setAttribute("aria-label", `switch to ${theme() === "dark" ? "light" : "dark"} colours`);
+    this.saved.hidden = !store.saved;
+    for (const control of this.asking.elements) control.disabled = store.saved;
+    this.model.disabled = store.saved;
+    this.asking.querySelector("#run").hidden = store.saved;
+    this.more.hidden = store.saved;
+  }
+}

@@ -1,0 +1,35 @@
+// A sentence next to what caused it; the last good view stays.
+
+import { element } from "seq2see/element";
+
+export class Notice {
+  constructor(id) {
+    this.text = element("span");
+    this.close = element("button", {
+      type: "button",
+      class: "quiet",
+      "aria-label": "close this notice",
+      text: "×",
+      click: () => this.clear(),
+    });
+    this.element = element("div", { id, class: "notice", role: "status", hidden: true }, this.text, this.close);
+  }
+
+  show(sentence, tone = "error") {
+    this.text.textContent = sentence;
+    this.element.dataset.tone = tone;
+    this.element.hidden = false;
+  }
+
+  // A second sentence does not hide the first.
+  add(sentence, tone) {
+    const before = this.element.hidden ? [] : [this.text.textContent];
+    this.show([...before, sentence].join(" · "), tone);
+  }
+
+  clear(tone = null) {
+    if (tone !== null && this.element.dataset.tone !== tone) return;
+    this.element.hidden = true;
+    this.text.textContent = "";
+  }
+}

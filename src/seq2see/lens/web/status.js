@@ -1,0 +1,72 @@
+// What is selected and what the pointer is over, in words.
+
+import { element } from "seq2see/element";
+import { columnLabels, isolated, number } from "seq2see/labels";
+
+const RESTED = 150; // milliseconds
+const rest = (time) => new Promise((done) => setTimeout(done, time));
+
+export function cellSentence(view, meta, head, row, column, value) {
+  const who = `${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
+  const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${who}`;
+  if (meta.rows === "target") {
+    return `step ${row}: read ${isolated(view.read[row])}, predicted ${isolated(view.predicted[row])}, ${looks}`;
+  }
+  return `place ${row}: ${isolated(view.source[row])} ${looks}`;
+}
+
+export class Status {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.turn = 0;
+    this.said = element("span", { id: "status", role: "status", "aria-live": "polite" });
+    this.pointer = element("span", { id: "pointer", "aria-hidden": "true" });
+    this.element = element("footer", { class: "status" }, this.said, this.pointer);
+    explorer.watch((changed) => this.update(changed));
+  }
+
+  async update(changed) {
+    if (!["handle", "view", "draw", "at", "head", "step", "row", "column"].some((key) => changed.has(key))) return;
+    const { handle, view, meta, state, row } = this.explorer;
+    // What the map draws besides weights it tells itself.
+    if (!view || (state.view === "map" && state.draw !== "weights")) return;
+    this.point("");
+    if (!meta) {
+      this.say(
+        `step ${state.step}: read ${isolated(view.read[state.step])}, predicted ${isolated(view.predicted[state.step])}`,
+      );
+      return;
+    }
+    const turn = ++this.turn;
+    try {
+      // Compare fetches its maps on lanes of its own; waiting for them saves asking twice.
+      if (state.view === "compare" && !this.explorer.weights.cached(handle, meta.address, state.head))
+        await rest(RESTED);
+      if (turn !== this.turn) return;
+      const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
+      if (turn !== this.turn || row >= grid.rows) return;
+      const told = cellSentence(view, meta, state.head, row, state.column, number(grid.at(row, state.column)));
+      this.say(state.view === "translate" ? told + this.strongest(view, meta, grid, row) : told);
+    } catch {
+      // The view that shows the map says what went wrong.
+    }
+  }
+
+  // Where whole rows are walked through, the place that matters most is seldom the one selected.
+  strongest(view, meta, grid, row) {
+    const weights = grid.row(row);
+    const best = weights.indexOf(weights.reduce((high, weight) => Math.max(high, weight), 0));
+    if (best === this.explorer.state.column || best < 0) return "";
+    return `; most at ${isolated(columnLabels(view, meta)[best])} with ${number(weights[best])}`;
+  }
+
+  say(sentence) {
+    if (this.said.textContent !== sentence) this.said.textContent = sentence;
+  }
+
+  // Follows the pointer many times a second, so it is not read aloud.
+  point(sentence) {
+    if (this.pointer.textContent !== sentence) this.pointer.textContent = sentence;
+    this.element.classList.toggle("pointing", sentence !== "");
+  }
+}

@@ -1,0 +1,156 @@
+// Where views and weights come from: a running server, or a page that was saved with its data.
+
+export class Refusal extends Error {
+  constructor(status, sentence) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+async function sentenceOf(response) {
+  try {
+    const { detail } = await response.json();
+    if (Array.isArray(detail))
+      return detail.map((one) => `${(one.loc ?? []).slice(1).join(".")}: ${one.msg}`).join("; ");
+    if (detail) return String(detail);
+  } catch {
+    // An answer without a sentence is told by its number below.
+  }
+  return `the server answered ${response.status}`;
+}
+
+async function ask(address, options) {
+  let response;
+  try {
+    // A browser may keep the answer that a view is gone, and give it again after the view is back.
+    response = await fetch(address, { cache: "no-store", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(0, "the server does not answer; is `seq2see explore` still running?");
+  }
+  if (!response.ok) throw new Refusal(response.status, await sentenceOf(response));
+  return response;
+}
+
+// A handle is a request with its answer; its id may be renewed when the server has forgotten it.
+export class LiveStore {
+  saved = false;
+
+  async models() {
+    return (await ask("/api/models")).json();
+  }
+
+  async view(request, signal) {
+    const response = await ask("/api/view", {
+      method: "POST",
+      signal,
+      body: JSON.stringify(request),
+      headers: { "Content-Type": "application/json" },
+    });
+    return { request, answer: await response.json() };
+  }
+
+  async numbers(handle, path, signal) {
+    try {
+      return await ask(path(handle.answer.id), { signal });
+    } catch (error) {
+      if (error.status !== 410) throw error;
+      handle.answer.id = (await this.view(handle.request, signal)).answer.id;
+      return ask(path(handle.answer.id), { signal });
+    }
+  }
+
+  async map(handle, at, head, signal) {
+    const response = await this.numbers(handle, (id) => `/api/map/${id}/${at}/${head}`, signal);
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
+  async row(handle, at, head, row, signal) {
+    const response = await this.numbers(handle, (id) => `/api/map/${id}/${at}/${head}?row=${row}`, signal);
+    return new Float32Array(await response.arrayBuffer());
+  }
+
+  async thumbnails(handle, at, signal) {
+    const response = await this.numbers(handle, (id) => `/api/thumbnails/${id}/${at}`, signal);
+    const [heads, rows, columns] = response.headers.get("X-Shape").split(",").map(Number);
+    return { heads, rows, columns, bytes: new Uint8Array(await response.arrayBuffer()) };
+  }
+
+  async summary(handle, kind, signal) {
+    const response = await this.numbers(handle, (id) => `/api/summary/${id}/${kind}`, signal);
+    return new Float32Array(await response.arrayBuffer());
+  }
+}
+
+const THUMBNAIL = 48; // as many rows and columns as the server's thumbnails have at most
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+}
+
+export class SavedStore {
+  saved = true;
+
+  constructor(data) {
+    this.data = data;
+  }
+
+  async models() {
+    return this.data.models;
+  }
+
+  async view() {
+    return { request: this.data.request, answer: this.data.view };
+  }
+
+  heads(at) {
+    const text = this.data.maps?.[at];
+    if (!text) throw new Refusal(404, `the weights of ${at} were not saved with this page`);
+    const meta = this.data.view.maps.find((map) => map.address === at);
+    return { bytes: bytesOf(text), heads: meta.heads, rows: meta.shape[0], columns: meta.shape[1] };
+  }
+
+  async map(handle, at, head) {
+    const { bytes, heads, rows, columns } = this.heads(at);
+    const size = rows * columns;
+    if (head !== "mean") return bytes.slice(head * size, (head + 1) * size);
+    const mean = new Uint8Array(size);
+    for (let place = 0; place < size; place += 1) {
+      let sum = 0;
+      for (let one = 0; one < heads; one += 1) sum += bytes[one * size + place];
+      mean[place] = Math.round(sum / heads);
+    }
+    return mean;
+  }
+
+  async row(handle, at, head, row) {
+    const columns = this.heads(at).columns;
+    const map = await this.map(handle, at, head);
+    return Float32Array.from(map.subarray(row * columns, (row + 1) * columns), (value) => value / 255);
+  }
+
+  async thumbnails(handle, at) {
+    const { bytes, heads, rows, columns } = this.heads(at);
+    const small = { heads, rows: Math.min(rows, THUMBNAIL), columns: Math.min(columns, THUMBNAIL) };
+    small.bytes = new Uint8Array(heads * small.rows * small.columns);
+    for (let place = 0; place < bytes.length; place += 1) {
+      const head = Math.floor(place / (rows * columns));
+      const row = Math.floor((Math.floor((place % (rows * columns)) / columns) * small.rows) / rows);
+      const column = Math.floor(((place % columns) * small.columns) / columns);
+      const target = (head * small.rows + row) * small.columns + column;
+      small.bytes[target] = Math.max(small.bytes[target], bytes[place]);
+    }
+    return small;
+  }
+
+  async summary(handle, kind) {
+    const text = this.data.summaries?.[kind];
+    if (!text) throw new Refusal(404, `${kind} was not saved with this page`);
+    return new Float32Array(bytesOf(text).buffer);
+  }
+}
+
+export function openStore() {
+  const saved = document.getElementById("saved");
+  return saved ? new SavedStore(JSON.parse(saved.textContent)) : new LiveStore();
+}
