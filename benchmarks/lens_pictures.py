@@ -1,17 +1,32 @@
-"""Make the pictures of docs/lens.md from a trained run, such as the demo's."""
+"""Make the pictures of docs/lens.md and the README from a trained run, such as the demo's."""
 
 import argparse
 import io
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+from playwright.sync_api import sync_playwright
 from rich.console import Console
 
 import seq2see
 from seq2see.lens.terminal import HeatMap
+from seq2see.lens.view import View
+
+SHOTS = {
+    "translate": "step=3",
+    "atlas": "view=atlas&theme=dark",
+    "map": "view=map&head=3&step=3&column=4",
+    "beam": "view=beam&beam=4",
+    "edit": "view=edit&edits=off:decoder.2.cross:all:uniform",
+    "compare": "view=compare&edits=off:decoder.*.cross:0:uniform&theme=dark",
+}
 
 
 def main() -> None:
-    """One example as figures, as a page in one file, and as a terminal shows it."""
+    """One example as figures, as a page in one file, in a terminal, and in the explorer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("--text", default="cyberpunk")
@@ -19,15 +34,60 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.out.mkdir(exist_ok=True)
     view = seq2see.load(arguments.run, device="cpu").attention(arguments.text)
-    view.save(arguments.out / "map.svg", title=f"{arguments.text}: where each sound looks")
-    view.save(arguments.out / "heads.svg", grid=True, preset="two-column")
+    view.save(
+        arguments.out / "map.svg", title=f"{arguments.text}: where each sound looks", preset="two-column"
+    )
+    view.save(arguments.out / "heads.svg", at="decoder.2.cross", grid=True, preset="two-column")
     view.save(arguments.out / "view.html")
+    terminal(view, arguments.text, arguments.out / "terminal.svg")
+    shots(arguments.run, arguments.text, arguments.out)
+
+
+def terminal(view: View, text: str, file: Path) -> None:
+    """What a terminal shows."""
     console = Console(
         record=True, width=76, file=io.StringIO(), color_system="truecolor", force_terminal=True
     )
     console.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
     console.print("   ".join(view.alignments()), highlight=False)
-    console.save_svg(str(arguments.out / "terminal.svg"), title=f"where {arguments.text!r} is looked at")
+    console.save_svg(str(file), title=f"where {text!r} is looked at")
+
+
+def shots(run: Path, text: str, out: Path) -> None:
+    """The six views of the explorer."""
+    command = [
+        sys.executable,
+        "-m",
+        "seq2see",
+        "explore",
+        str(run),
+        "--port",
+        "0",
+        "--no-browser",
+        "--text",
+        text,
+    ]
+    with (
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
+        sync_playwright() as playwright,
+    ):
+        assert server.stderr is not None
+        try:
+            address = re.search(r"http://\S+/", server.stderr.readline())
+            assert address is not None
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"),
+                args=["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+            )
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            for name, state in SHOTS.items():
+                page.goto("about:blank")
+                page.goto(f"{address[0]}#{state}")
+                page.locator("body[data-view-id]:not([data-busy])").wait_for()
+                page.wait_for_timeout(1500)
+                page.screenshot(path=out / f"{name}.png")
+        finally:
+            server.terminate()
 
 
 if __name__ == "__main__":

@@ -48,11 +48,12 @@ def page(browser: Browser) -> Iterator[Page]:
     page.on("pageerror", lambda error: complaints.append(str(error)))
     # A refused request is a line on the console too; tests that provoke one look at the notice instead. That
     # canvases are read back often is the doing of these tests.
+    expected = re.compile("status of 4|willReadFrequently")
     page.on(
         "console",
         lambda said: (
             complaints.append(said.text)
-            if said.type in ("error", "warning") and not re.search("status of 4|willReadFrequently", said.text)
+            if said.type in ("error", "warning") and not expected.search(said.text)
             else None
         ),
     )
