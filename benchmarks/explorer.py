@@ -6,16 +6,15 @@ nonsense, and every head looks somewhere. Playwright comes with the extra `dev`,
 
 import argparse
 import random
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Page, Response, sync_playwright
+from playwright.sync_api import Page, Response
 
+from benchmarks.browser import exploring, shown
 from benchmarks.lab import write_json
 
 BOUNDS = {
@@ -45,7 +44,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         run, text = make_run(Path(place), arguments.tokens)
-        found = measure(run, text, arguments.repeats)
+        with exploring(run, text) as (page, address):
+            found = measure(page, address, text, arguments.repeats)
     print("| what | measured | bound |\n|---|---|---|")
     for name, value in found.items():
         print(f"| {name} | {value:,.1f} | {BOUNDS[name]:,} |")
@@ -76,39 +76,8 @@ def make_run(place: Path, tokens: int) -> tuple[Path, str]:
     return place / "run", lines[0]
 
 
-def measure(run: Path, text: str, repeats: int) -> dict[str, float]:
-    """Open the page as a user would, with the whole text on both sides, and time it."""
-    command = [
-        sys.executable,
-        "-m",
-        "seq2see",
-        "explore",
-        str(run),
-        "--port",
-        "0",
-        "--no-browser",
-        "--text",
-        text,
-    ]
-    with (
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
-        sync_playwright() as playwright,
-    ):
-        assert server.stderr is not None
-        try:
-            address = re.search(r"http://\S+/", server.stderr.readline())
-            assert address is not None
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"),
-                args=["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-            )
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            return _measure(page, address[0], text, repeats)
-        finally:
-            server.terminate()
-
-
-def _measure(page: Page, address: str, text: str, repeats: int) -> dict[str, float]:
+def measure(page: Page, address: str, text: str, repeats: int) -> dict[str, float]:
+    """With the whole text on both sides."""
     sizes: dict[str, list[int]] = {"view": [], "map": []}
 
     def weigh(response: Response) -> None:
@@ -118,7 +87,7 @@ def _measure(page: Page, address: str, text: str, repeats: int) -> dict[str, flo
 
     page.on("response", weigh)
     page.goto(f"{address}#text={text}&target={text}&view=map&at=decoder.0.cross&head=0")
-    page.locator("body[data-view-id]:not([data-busy])").wait_for(timeout=120_000)
+    shown(page)
     nodes = []
     for view in "123456":
         page.keyboard.press(view)

@@ -2,16 +2,12 @@
 
 import argparse
 import io
-import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
 from rich.console import Console
 
 import seq2see
+from benchmarks.browser import exploring, shown
 from seq2see.lens.terminal import HeatMap
 from seq2see.lens.view import View
 
@@ -55,39 +51,13 @@ def terminal(view: View, text: str, file: Path) -> None:
 
 def shots(run: Path, text: str, out: Path) -> None:
     """The six views of the explorer."""
-    command = [
-        sys.executable,
-        "-m",
-        "seq2see",
-        "explore",
-        str(run),
-        "--port",
-        "0",
-        "--no-browser",
-        "--text",
-        text,
-    ]
-    with (
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
-        sync_playwright() as playwright,
-    ):
-        assert server.stderr is not None
-        try:
-            address = re.search(r"http://\S+/", server.stderr.readline())
-            assert address is not None
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"),
-                args=["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-            )
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            for name, state in SHOTS.items():
-                page.goto("about:blank")
-                page.goto(f"{address[0]}#{state}")
-                page.locator("body[data-view-id]:not([data-busy])").wait_for()
-                page.wait_for_timeout(1500)
-                page.screenshot(path=out / f"{name}.png")
-        finally:
-            server.terminate()
+    with exploring(run, text) as (page, address):
+        for name, state in SHOTS.items():
+            page.goto("about:blank")
+            page.goto(f"{address}#{state}")
+            shown(page)
+            page.wait_for_timeout(1500)
+            page.screenshot(path=out / f"{name}.png")
 
 
 if __name__ == "__main__":
