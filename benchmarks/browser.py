@@ -18,18 +18,8 @@ _FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-n
 @contextmanager
 def exploring(run: Path, text: str) -> Iterator[tuple[Page, str]]:
     """A page, and the address that `seq2see explore` prints."""
-    command = [
-        sys.executable,
-        "-m",
-        "seq2see",
-        "explore",
-        str(run),
-        "--port",
-        "0",
-        "--no-browser",
-        "--text",
-        text,
-    ]
+    options = ["--port", "0", "--no-browser", "--text", text]
+    command = [sys.executable, "-m", "seq2see", "explore", str(run), *options]
     with (
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
         sync_playwright() as playwright,
