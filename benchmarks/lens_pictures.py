@@ -14,7 +14,6 @@ from seq2see.lens.view import View
 SHOTS = {
     "translate": "step=3",
     "atlas": "view=atlas&theme=dark",
-    "map": "view=map&head=3&step=3&column=4",
     "beam": "view=beam&beam=4",
     "edit": "view=edit&edits=off:decoder.2.cross:all:uniform",
     "compare": "view=compare&edits=off:decoder.*.cross:0:uniform&theme=dark",
@@ -33,7 +32,6 @@ def main() -> None:
     view.save(
         arguments.out / "map.svg", title=f"{arguments.text}: where each sound looks", preset="two-column"
     )
-    view.save(arguments.out / "heads.svg", at="decoder.2.cross", grid=True, preset="two-column")
     view.save(arguments.out / "view.html")
     terminal(view, arguments.text, arguments.out / "terminal.svg")
     shots(arguments.run, arguments.text, arguments.out)
@@ -50,7 +48,7 @@ def terminal(view: View, text: str, file: Path) -> None:
 
 
 def shots(run: Path, text: str, out: Path) -> None:
-    """The six views of the explorer."""
+    """Views of the explorer."""
     with exploring(run, text) as (page, address):
         for name, state in SHOTS.items():
             page.goto("about:blank")

@@ -26,6 +26,7 @@ def test_a_view_shows_what_decode_says(models, name, options):
     for step, label in zip(view.steps, view.predicted, strict=True):
         shown = {name: value for _, name, value in step.top}
         assert sum(map(math.exp, shown.values())) <= 1 + 1e-4
+        assert not {"<begin>", "<pad>", "<unknown>"} & set(shown)
         if label in shown:
             assert shown[label] == pytest.approx(step.log_probability)
     assert (view.tree is not None) == (options.get("beam") == 4)

@@ -221,7 +221,10 @@ class Lens:
 
     def _view(self, seen: _Seen) -> View:
         show = self.codec.target.tokens
-        likely = seen.recorded.log_probabilities.topk(min(_CANDIDATES, self.codec.target.size), -1)
+        possible = seen.recorded.log_probabilities.index_fill(
+            1, torch.tensor(NEVER, device=seen.recorded.log_probabilities.device), -float("inf")
+        )
+        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(NEVER)), -1)
         steps = [
             Step(
                 value, [(place, show([place])[0], chance) for place, chance in zip(ids, chances, strict=True)]
