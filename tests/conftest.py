@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from small_runs import train_small
+from mirror_runs import train_small
 
 import seq2see
 from seq2see.models import ModelSettings, Seq2Seq
