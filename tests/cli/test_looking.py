@@ -6,14 +6,16 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import Command
 
 import seq2see as package
 from seq2see.heads import weigh_heads
 from seq2see.lens.edits import Off
 from seq2see.workflow import examples_of
+
+Command = Any
 
 
 @pytest.fixture
