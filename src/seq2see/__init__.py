@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from seq2see.run import Model, Recording
+    from seq2see.lens.looking import Recording
+    from seq2see.run import Model
 
 __all__ = ["__version__", "load", "record", "train"]
 

@@ -23,7 +23,7 @@ from seq2see.decoding.search import Hypothesis
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
 from seq2see.lens.edits import Edit
-from seq2see.lens.looking import Lens, Wanted
+from seq2see.lens.looking import Lens, Recording, Wanted
 from seq2see.lens.view import View
 from seq2see.lens.watching import Editor, check_addresses, check_for_any
 from seq2see.models import Seq2Seq
@@ -77,26 +77,6 @@ class Output:
     """Whether it ran into the length limit."""
 
 
-class Recording(Sequence[View]):
-    """Views of all that a model decoded or scored while it was recorded, each made when it is asked for."""
-
-    def __init__(self, model: "Model") -> None:
-        self._model = model
-        self._calls: list[tuple[Wanted, tuple[Edit, ...]]] = []
-
-    def note(self, text: str, features: str, said: Sequence[int], edits: Sequence[Edit] = ()) -> None:
-        """Remember a source and its target."""
-        self._calls.append((Wanted(text, self._model.decoding(), features, tuple(said)), tuple(edits)))
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        return self._model.lens.look(*self._calls[place])
-
-
 @contextmanager
 def record(model: "Model") -> Iterator[Recording]:
     """Record all that a model decodes or scores: `with record(model) as seen: model("word")`.
@@ -104,7 +84,7 @@ def record(model: "Model") -> Iterator[Recording]:
     The calls themselves are left as they are: they cost no more, and give the same. The weights come from
     a pass over the same source and target when a view is asked for.
     """
-    seen = Recording(model)
+    seen = Recording(model.lens, model.decoding())
     model.recordings.append(seen)
     try:
         yield seen

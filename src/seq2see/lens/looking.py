@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -22,7 +22,7 @@ from seq2see.models import Seq2Seq
 from seq2see.settings import near
 from seq2see.text import BEGIN, END, Codec
 
-__all__ = ["Lens", "Wanted"]
+__all__ = ["Lens", "Recording", "Wanted"]
 
 _CANDIDATES = 10
 """The likeliest tokens of a step that a view names."""
@@ -249,6 +249,26 @@ class Lens:
             cut=seen.cut,
             tree=branches or None,
         )
+
+
+class Recording(Sequence[View]):
+    """Views of all that was decoded or scored while it was recorded, each made when it is asked for."""
+
+    def __init__(self, lens: Lens, settings: DecodingSettings) -> None:
+        self._lens, self._settings = lens, settings
+        self._calls: list[tuple[Wanted, tuple[Edit, ...]]] = []
+
+    def note(self, text: str, features: str, said: Sequence[int], edits: Sequence[Edit] = ()) -> None:
+        """Remember a source and its target."""
+        self._calls.append((Wanted(text, self._settings, features, tuple(said)), tuple(edits)))
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        return self._lens.look(*self._calls[place])
 
 
 def _lent(lent: dict[str, Tensor], edit: Borrow, address: str, heads: int) -> Tensor:
