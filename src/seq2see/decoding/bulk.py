@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import torch
@@ -17,6 +17,8 @@ __all__ = ["by_length", "one_thread", "search_all"]
 
 _LATE = 16
 """One of so many sources of a batch may be left over for a later one."""
+_FEW = 8
+"""Rows that one thread decodes as fast as two."""
 _LEAST = 1024
 """Tokens of a batch below which it does not pay to make it smaller, so that all workers have one."""
 
@@ -61,11 +63,14 @@ def search_all(
         return [row for row in rows if not found[row]]
 
     workers = torch.get_num_threads() if device.type == "cpu" else 1
-    budget = settings.batch_tokens // (settings.nbest if settings.sample else settings.beam)
+    width = settings.nbest if settings.sample else settings.beam
+    budget = settings.batch_tokens // width
     share = sum(map(len, sources)) // (2 * workers)
     batches = list(by_length(sources, range(len(sources)), min(budget, max(_LEAST, share))))
     if len(batches) == 1:
-        find(batches[0])
+        # Two threads that wait for each other after every small product are slower than one.
+        with one_thread() if len(sources) * width <= _FEW else nullcontext():
+            find(batches[0])
         return found
     late = _work(lambda rows: find(rows, least=1 + len(rows) // _LATE), batches, workers)
     _work(find, list(by_length(sources, late, budget)), workers)
