@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Points", "change_figure", "line_figure"]
+__all__ = ["Points", "change_figure", "figure_bytes", "line_figure"]
 
 Points = Sequence[tuple[str, Sequence[float]]]
 """Along the axis: a label, and one value for each repetition."""
@@ -42,7 +42,7 @@ def line_figure(
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.3)
         axes.legend(frameon=False)
-        return _bytes_of(figure, kind)
+        return figure_bytes(figure, kind)
 
 
 def change_figure(changes: Mapping[str, Sequence[float]], title: str, kind: str) -> bytes:
@@ -66,11 +66,12 @@ def change_figure(changes: Mapping[str, Sequence[float]], title: str, kind: str)
         axes.set_yticks(range(len(changes)), list(changes))
         axes.set_title(title)
         figure.colorbar(image, ax=axes)
-        return _bytes_of(figure, kind)
+        return figure_bytes(figure, kind)
 
 
-def _bytes_of(figure: "Figure", kind: str) -> bytes:
+def figure_bytes(figure: "Figure", kind: str, dots: int = 150) -> bytes:
+    """A figure as a file without a date, so that the same figure is the same file."""
     drawn = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    figure.savefig(drawn, format=kind, dpi=150, metadata=undated)
+    figure.savefig(drawn, format=kind, dpi=dots, metadata=undated)
     return drawn.getvalue()

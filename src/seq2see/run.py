@@ -144,8 +144,8 @@ class Model:
         """
         settings = self.decoding(**options)
         forced = self._prefix(prefix) if prefix else []
-        engine = self.engine if self.engine is not None and self.engine.takes(settings, forced) else None
-        engine = None if edits else engine
+        fits = self.engine is not None and not edits and self.engine.takes(settings, forced)
+        engine = self.engine if fits else None
         check_addresses(edits, self.network)
         check_for_any(edits)
         stream = iter(sources)

@@ -45,7 +45,7 @@ def patterns_of(edit, network, lender=(9, 8, 4, END)):
 def test_weights_are_shares_of_what_may_be_seen(make_model, name):
     """D3: rows sum to 1 or see nothing at all; padding and the future get exactly 0."""
     network = network_of(make_model, name)
-    found = record(network, SOURCE, INPUTS)
+    found = record(network, SOURCE, INPUTS)[0]
     assert set(found) == set(addresses_of(network))
     for address, weights in found.items():
         assert len(weights[0]) == addresses_of(network)[address]

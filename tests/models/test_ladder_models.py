@@ -168,7 +168,7 @@ def addresses(name: str) -> set[str]:
 @pytest.mark.parametrize("name", recurrent)
 def test_weights_are_seen_by_address(network, name):
     """C1-C8, C11, D2: weights come per head, sum to one over the tokens, and steps show the same."""
-    found = record(network, SOURCE, INPUTS)
+    found = record(network, SOURCE, INPUTS)[0]
     heads = COMBINATIONS[name]["decoder"].get("heads", 1)
     assert {address for address in found if address.startswith("decoder")} == addresses(name)
     seen: dict[str, list[Tensor]] = {}

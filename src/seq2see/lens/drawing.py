@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seq2see.errors import SettingsError
+from seq2see.figures import figure_bytes
 from seq2see.files import replace_bytes
 
 if TYPE_CHECKING:
@@ -149,15 +150,11 @@ def _short(label: str, longest: int = 16) -> str:
 
 def _written(figure: Any, kind: str) -> bytes:
     """The same figure is the same file; glyphs that no font has are named once."""
-    import io
-
     from matplotlib import rc_context
 
-    drawn = io.BytesIO()
-    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with rc_context({"svg.hashsalt": "seq2see"}), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        figure.savefig(drawn, format=kind, dpi=200, metadata=dated)
+        drawn = figure_bytes(figure, kind, dots=200)
     missing = {str(one.message).split(" missing")[0] for one in caught if "missing from" in str(one.message)}
     if missing:
         warnings.warn(
@@ -165,4 +162,4 @@ def _written(figure: Any, kind: str) -> bytes:
             "Install a font for that script (such as Noto), or save as .html",
             stacklevel=4,
         )
-    return drawn.getvalue()
+    return drawn

@@ -3,12 +3,13 @@
 import base64
 import json
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from seq2see.lens.view import View
+from seq2see.lens.view import View, sides_of
 
 __all__ = ["as_bytes", "described", "live_page", "map_of", "saved_page", "web_file"]
 
@@ -18,18 +19,18 @@ _STYLE = '<link rel="stylesheet" href="/web/style.css">'
 
 def web_file(name: str) -> bytes | None:
     """A file of the page, by name."""
-    found = {entry.name: entry for entry in files("seq2see.lens").joinpath("web").iterdir()}
-    return found[name].read_bytes() if name in found else None
+    found = _files().get(name)
+    return found.read_bytes() if found is not None else None
 
 
 def live_page() -> str:
     """The page as a server gives it out: its modules are files of their own."""
-    return _page({name: f"/web/{name}.js" for name in _modules()})
+    return _page({name: f"/web/{file.name}" for name, file in _modules().items()})
 
 
 def saved_page(view: View) -> str:
     """One file with everything in it: modules, style, and what was seen."""
-    modules = {name: _data_url(text) for name, text in _modules().items()}
+    modules = {name: _data_url(file.read_bytes()) for name, file in _modules().items()}
     style = (web_file("style.css") or b"").decode()
     page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")
     saved = {
@@ -83,9 +84,8 @@ def as_bytes(weights: Tensor) -> bytes:
 
 def map_of(address: str, heads: int) -> dict[str, Any]:
     """What the rows and columns of an attention stand for."""
-    kind = "source" if address.startswith("encoder") else "target"
-    own = address.startswith("decoder") and address.endswith("self")
-    return {"address": address, "heads": heads, "rows": kind, "columns": "target" if own else "source"}
+    rows, columns = sides_of(address)
+    return {"address": address, "heads": heads, "rows": rows, "columns": columns}
 
 
 def _addresses(view: View) -> list[dict[str, Any]]:
@@ -102,14 +102,14 @@ def _effect(view: View) -> dict[str, Any] | None:
     }
 
 
-def _modules() -> dict[str, str]:
-    """Name and text of each module of the page."""
-    web = files("seq2see.lens").joinpath("web")
-    return {
-        entry.name.removesuffix(".js"): entry.read_text(encoding="utf-8")
-        for entry in sorted(web.iterdir(), key=lambda entry: entry.name)
-        if entry.name.endswith(".js")
-    }
+def _files() -> dict[str, Traversable]:
+    """The page's files by name."""
+    return {entry.name: entry for entry in files("seq2see.lens").joinpath("web").iterdir()}
+
+
+def _modules() -> dict[str, Traversable]:
+    """The page's modules by name, without its ending."""
+    return {name[:-3]: file for name, file in sorted(_files().items()) if name.endswith(".js")}
 
 
 def _page(modules: dict[str, str]) -> str:
@@ -118,8 +118,8 @@ def _page(modules: dict[str, str]) -> str:
     return text.replace(_MARK, f'<script type="importmap">{imports}</script>')
 
 
-def _data_url(text: str) -> str:
-    return f"data:text/javascript;base64,{_text(text.encode())}"
+def _data_url(content: bytes) -> str:
+    return f"data:text/javascript;base64,{_text(content)}"
 
 
 def _text(content: bytes) -> str:

@@ -30,19 +30,20 @@ class Recorded(NamedTuple):
 
 
 @torch.inference_mode()
-def record(network: Seq2Seq, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> dict[str, Tensor]:
-    """Weights per head at every address, (B, H, T, S), after whoever watches has changed them."""
+def record(
+    network: Seq2Seq, source: Tensor, inputs: Tensor, watch: Watch | None = None
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Weights by address, (B, H, T, S), after whoever watches has changed them, and logits, (B, T, V)."""
     recorder = Recorder(watch)
-    network(source, inputs, recorder)
-    return recorder.weights()
+    logits = network(source, inputs, recorder)
+    return recorder.weights(), logits
 
 
 @torch.inference_mode()
 def say(network: Seq2Seq, source: Sequence[int], said: Sequence[int], watch: Watch | None = None) -> Recorded:
     """One target, the end symbol included, from one source."""
     device = next(network.parameters()).device
-    recorder = Recorder(watch)
     inputs = torch.tensor([[BEGIN, *said[:-1]]], device=device)
-    logits = network(torch.tensor([source], device=device), inputs, recorder)
-    weights = {address: found[0] for address, found in recorder.weights().items()}
-    return Recorded(weights, logits[0].float().log_softmax(-1))
+    weights, logits = record(network, torch.tensor([source], device=device), inputs, watch)
+    first = {address: found[0] for address, found in weights.items()}
+    return Recorded(first, logits[0].float().log_softmax(-1))

@@ -11,10 +11,20 @@ from seq2see.errors import SettingsError
 from seq2see.lens import summaries
 from seq2see.settings import near
 
-__all__ = ["Branch", "Effect", "Step", "View"]
+__all__ = ["Branch", "Effect", "Step", "View", "sides_of"]
 
 _WORD = "▁"
 """What the label of a token begins with where it begins a word."""
+
+
+Side = Literal["source", "target"]
+
+
+def sides_of(address: str) -> tuple[Side, Side]:
+    """What the rows and the columns of an attention stand for."""
+    if address.startswith("encoder"):
+        return "source", "source"
+    return "target", "target" if address.endswith("self") else "source"
 
 
 class Step(NamedTuple):
@@ -88,18 +98,18 @@ class View:
     def alignments(self, address: str | None = None, head: int | None = None) -> list[str]:
         """For each row the column that it looks at most, as `k <- K .83`."""
         address = address or self._last_cross()
-        rows = self.source if address.startswith("encoder") else self.predicted
+        rows = self.source if sides_of(address)[0] == "source" else self.predicted
         return summaries.alignments(self.at(address, head), rows, self.columns(address))
 
     def rows(self, address: str) -> list[str]:
         """A label for each row: of an output, the token read and the token predicted."""
-        if address.startswith("encoder"):
+        if sides_of(address)[0] == "source":
             return self.source
         return [f"{read} → {said}" for read, said in zip(self.read, self.predicted, strict=True)]
 
     def columns(self, address: str) -> list[str]:
         """A label for each column."""
-        return self.read if address.startswith("decoder") and address.endswith("self") else self.source
+        return self.read if sides_of(address)[1] == "target" else self.source
 
     def summaries(self, address: str) -> list[dict[str, float]]:
         """Entropy, mass on the first and last place, diagonality, distance and coverage of each head."""
@@ -115,9 +125,10 @@ class View:
         source, read, said = (_words(labels) for labels in (self.source, self.read, self.predicted))
         merged = {}
         for address, found in self.weights.items():
-            rows = source if address.startswith("encoder") else said
-            columns = read if address.startswith("decoder") and address.endswith("self") else source
-            merged[address] = summaries.merged(found, rows, columns)
+            rows, columns = sides_of(address)
+            merged[address] = summaries.merged(
+                found, source if rows == "source" else said, source if columns == "source" else read
+            )
         return replace(
             self,
             source=_joined(self.source, source),

@@ -50,7 +50,12 @@ def explorer(desk: Desk, hosts: list[str]) -> FastAPI:
         return response
 
     _refuse_kindly(app)
+    _serve_page(app)
+    _serve_views(app, desk)
+    return app
 
+
+def _serve_page(app: FastAPI) -> None:
     @app.get("/", response_class=HTMLResponse)
     def page() -> str:
         """The page."""
@@ -65,6 +70,8 @@ def explorer(desk: Desk, hosts: list[str]) -> FastAPI:
         kind = _TYPES.get(f".{name.rpartition('.')[2]}", "application/octet-stream")
         return Response(content, media_type=kind)
 
+
+def _serve_views(app: FastAPI, desk: Desk) -> None:
     @app.get("/api/models")
     def models() -> dict[str, Any]:
         """What there is to look at."""
@@ -112,8 +119,6 @@ def explorer(desk: Desk, hosts: list[str]) -> FastAPI:
     def summary(name: Name, kind: Literal["rollout", "gradient", "occlusion"]) -> Response:
         """What the encoder's layers pass on, or what the output owes to each source token."""
         return _floats(desk.summary(name, kind))
-
-    return app
 
 
 def _refuse_kindly(app: FastAPI) -> None:
