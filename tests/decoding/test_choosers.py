@@ -22,18 +22,15 @@ def test_the_best_of_many(size, count):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rows_stay_in_their_place(seed):
-    """D9: of the continuations of a row, one takes its place; nothing is lost or doubled."""
+def test_the_best_continuations(seed):
+    """D9: those of all rows together, best first."""
     torch.manual_seed(seed)
     scores, totals = torch.randn(6, 4, 50), torch.randn(6, 4)
     chosen = Beam(4).choose(scores, scores.logsumexp(-1), totals, 1)
     said = (totals.unsqueeze(2) + scores.log_softmax(-1)).flatten(1)
     best, places = said.topk(4, 1)
-    torch.testing.assert_close(chosen.totals.sort(1, descending=True).values, best)
-    assert (chosen.rows * 50 + chosen.tokens).sort(1).values.equal(places.sort(1).values)
-    for rows in chosen.rows.tolist():
-        for place in range(4):
-            assert rows[place] == place or place not in rows
+    torch.testing.assert_close(chosen.totals, best)
+    assert (chosen.rows * 50 + chosen.tokens).equal(places)
 
 
 def test_the_last_few_can_be_left_over(make_model):

@@ -69,16 +69,13 @@ class Beam:
         self.width = width
 
     def choose(self, scores: Tensor, norms: Tensor | None, totals: Tensor, length: int) -> Chosen:
-        """Continuations in the place of the row that they go on from, where that is free."""
+        """The best ones first."""
         assert norms is not None
         best, tokens = top(scores, min(self.width, scores.shape[2]))
         each = best.shape[2]
         best = (totals - norms).unsqueeze(2) + best
         found, places = best.flatten(1).topk(min(self.width, scores.shape[1] * each), 1)
         rows, tokens = places // each, tokens.flatten(1).gather(1, places)
-        if rows.shape[1] == scores.shape[1]:
-            seats = _seats(rows)
-            rows, tokens, found = rows.gather(1, seats), tokens.gather(1, seats), found.gather(1, seats)
         return Chosen(rows, tokens, found)
 
     def keep(self, sources: Tensor) -> None:
@@ -137,20 +134,6 @@ def top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     places = torch.cat([places, rest], -1)
     best, among = scores.gather(-1, places).topk(count, -1)
     return best, places.gather(-1, among)
-
-
-def _seats(rows: Tensor) -> Tensor:
-    """Which continuation takes each row's place: the first that goes on from it, else one without a place."""
-    width = rows.shape[1]
-    numbers = torch.arange(width, device=rows.device)
-    follows = rows.unsqueeze(1) == numbers[:, None]  # (B, place, continuation)
-    first = follows & (follows.cumsum(2) == 1)
-    homeless = ~first.any(1)  # (B, continuation)
-    # Places without a follower, then those that have one; continuations without a place, then the others.
-    empty = (~follows.any(2)).to(torch.uint8).argsort(dim=1, descending=True, stable=True)
-    looking = homeless.to(torch.uint8).argsort(dim=1, descending=True, stable=True)
-    seats = torch.empty_like(rows).scatter_(1, empty, looking)
-    return torch.where(first.any(2), first.to(torch.uint8).argmax(2), seats)
 
 
 def _filtered(scores: Tensor, settings: DecodingSettings) -> Tensor:

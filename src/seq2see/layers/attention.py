@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -91,19 +92,20 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(width, width)
         self.value = nn.Linear(width, width)
         self.output = nn.Linear(width, width)
+        self._joined: dict[tuple[float, tuple[str, ...]], tuple[list[int], Tensor, Tensor]] = {}
 
     def project(
         self, memory: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
     ) -> KeysValues:
         """Keys and values of what will be looked at; computed once, used for every query."""
-        keys, values = self._heads(memory, self.key, self.value)
+        keys, values = self._heads(memory, "key", "value")
         return KeysValues(_turned(keys, rotation), values, mask)
 
     def project_all(
         self, states: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
     ) -> tuple[Tensor, KeysValues]:
         """Queries, keys and values of states that look at each other, by one product."""
-        query, keys, values = self._heads(states, self.query, self.key, self.value)
+        query, keys, values = self._heads(states, "query", "key", "value")
         return _turned(query, rotation), KeysValues(_turned(keys, rotation), values, mask)
 
     def forward(
@@ -114,7 +116,7 @@ class MultiHeadAttention(nn.Module):
         watch: Watch | None = None,
     ) -> Tensor:
         """What each state reads from what it sees, (B, T, D)."""
-        (query,) = self._heads(states, self.query)
+        query = split(self.query(states), self.heads)
         return self.read(_turned(query, rotation), seen, watch)
 
     def read(self, query: Tensor, seen: KeysValues, watch: Watch | None = None) -> Tensor:
@@ -133,21 +135,36 @@ class MultiHeadAttention(nn.Module):
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined
 
-    def projection(self, *layers: nn.Linear) -> tuple[Tensor, Tensor]:
-        """Weight and bias of the queries, scaled for single steps, and of further layers as one."""
-        scale = (self.query.out_features // self.heads) ** -0.5
-        weights = [self.query.weight * scale, *(layer.weight for layer in layers)]
-        biases = [self.query.bias * scale, *(layer.bias for layer in layers)]
-        return torch.cat(weights), torch.cat(biases)
+    def projection(self, *names: str, scale: float = 1.0) -> tuple[Tensor, Tensor]:
+        """Weight and bias of some layers as one, the first of them scaled.
 
-    def _heads(self, states: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
+        While nothing is learnt they are kept for the next time.
+        """
+        layers = [getattr(self, name) for name in names]
+        weights, biases = [layer.weight for layer in layers], [layer.bias for layer in layers]
+        if torch.is_grad_enabled():
+            return _as_one(weights, scale), _as_one(biases, scale)
+        state = [number for part in (*weights, *biases) for number in (part.data_ptr(), part._version)]
+        kept = self._joined.get((scale, names))
+        if kept is None or kept[0] != state:
+            kept = state, _as_one(weights, scale), _as_one(biases, scale)
+            self._joined[scale, names] = kept
+        return kept[1:]
+
+    def train(self, mode: bool = True) -> Self:
+        """Learn, or stop learning."""
+        self._joined.clear()
+        return super().train(mode)
+
+    def _heads(self, states: Tensor, *names: str) -> tuple[Tensor, ...]:
         """What some linear layers give, computed as one and split into heads, (B, T, D) -> (B, H, T, K)."""
-        if len(layers) == 1:
-            return (split(layers[0](states), self.heads),)
-        weight = torch.cat([layer.weight for layer in layers])
-        bias = torch.cat([layer.bias for layer in layers])
-        parts: Tensor = F.linear(states, weight, bias).unflatten(-1, (len(layers), self.heads, -1))
+        parts: Tensor = F.linear(states, *self.projection(*names)).unflatten(-1, (len(names), self.heads, -1))
         return tuple(part.transpose(1, 2) for part in parts.unbind(2))
+
+
+def _as_one(parts: list[Tensor], scale: float) -> Tensor:
+    first = parts[0] if scale == 1 else parts[0] * scale
+    return torch.cat([first, *parts[1:]])
 
 
 def _turned(states: Tensor, rotation: Tensor | None) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.layers.attention import KeysValues, MultiHeadAttention, Watch
-from seq2see.layers.cached import Shelf
+from seq2see.layers.cached import Shelf, Trail
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.feedforward import Activation, FeedForward
 from seq2see.layers.positions import rotate
@@ -106,12 +106,17 @@ class DecoderBlock(_Block):
         """The state before the first step."""
         rows, heads, _, width = memory.keys.shape
         past = Shelf.empty(rows, heads, width, memory.keys)
-        own = self.attention.projection(self.attention.key, self.attention.value)
         return BlockState(
             past,
             Shelf.of(memory),
-            Sublayer.of(self.attention_residual, own, self.attention.output),
-            Sublayer.of(self.cross_residual, self.cross.projection(), self.cross.output),
+            Sublayer.of(
+                self.attention_residual,
+                self.attention.projection("query", "key", "value", scale=width**-0.5),
+                self.attention.output,
+            ),
+            Sublayer.of(
+                self.cross_residual, self.cross.projection("query", scale=width**-0.5), self.cross.output
+            ),
             Sublayer.of(self.feedforward_residual, _parts(self.feedforward.enter), self.feedforward.leave),
         )
 
@@ -119,11 +124,12 @@ class DecoderBlock(_Block):
         self,
         states: Tensor,
         state: "BlockState",
+        trail: Trail | None = None,
         rotation: Tensor | None = None,
         cross_rotation: Tensor | None = None,
         watch: Watch | None = None,
     ) -> tuple[Tensor, "BlockState"]:
-        """New states of one position, (B, D), and the state after it; nothing is dropped out."""
+        """New states of one position of all rows, (B, D), and the state after it; nothing is dropped out."""
         past, memory, own, cross, feedforward = state
         shape = len(states), -1, self.attention.heads, past.keys.shape[1]
 
@@ -134,7 +140,7 @@ class DecoderBlock(_Block):
             if rotation is not None:
                 query, key = rotate(parts[:, :2], rotation).unbind(1)
             past = past.put(key, value)
-            return past.read(query, self.attention.address, watch)
+            return past.read(query, self.attention.address, watch, trail)
 
         def look_at_source(inside: Tensor) -> Tensor:
             query = inside.view(shape).squeeze(1)
@@ -154,20 +160,27 @@ class Sublayer(NamedTuple):
     before: bool
     norm: tuple[Tensor, Tensor, float]
     enter: tuple[Tensor, Tensor]
-    leave: tuple[Tensor, Tensor]
+    leave: Tensor
+    """Transposed."""
+    bias: Tensor
 
     @classmethod
     def of(cls, residual: Residual, enter: tuple[Tensor, Tensor], leave: nn.Linear) -> Self:
         """Of modules and the weights that states enter by."""
         norm = residual.norm
         parts = (norm.weight, norm.bias, norm.eps)
-        return cls(residual.place == "before", parts, enter, _parts(leave))
+        return cls(residual.place == "before", parts, enter, leave.weight.t(), leave.bias)
 
     def __call__(self, states: Tensor, inner: Callable[[Tensor], Tensor]) -> Tensor:
         """States (B, D) after this sublayer, whose own part works on what has entered."""
         width = states.shape[1:]
         inside = torch.layer_norm(states, width, *self.norm) if self.before else states
-        after = states + F.linear(inner(F.linear(inside, *self.enter)), *self.leave)
+        inside = inner(F.linear(inside, *self.enter))
+        after = states + self.bias
+        # In place, which automatic precision does not know of: there it would not fit.
+        after = (
+            after.addmm_(inside, self.leave) if inside.dtype == after.dtype else after + inside @ self.leave
+        )
         return after if self.before else torch.layer_norm(after, width, *self.norm)
 
 

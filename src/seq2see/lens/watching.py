@@ -26,7 +26,7 @@ def addresses_of(network: nn.Module) -> dict[str, int]:
 
 def check_addresses(edits: Sequence[Edit], network: nn.Module) -> None:
     """Refuse edits that name no attention of a network."""
-    known = addresses_of(network)
+    known = addresses_of(network) if edits else {}
     for edit in edits:
         if not isinstance(edit, OnWeights):
             continue

@@ -1,6 +1,6 @@
 """The Transformer's encoder and decoder ("Attention Is All You Need", Vaswani et al. 2017)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 from torch import Tensor, nn
@@ -8,13 +8,17 @@ from torch import Tensor, nn
 from seq2see.layers import masks
 from seq2see.layers.attention import KeysValues, Watch
 from seq2see.layers.blocks import BlockState, DecoderBlock, EncoderBlock
+from seq2see.layers.cached import Trail
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.positions import Positions, turns
-from seq2see.models.contracts import Memory, State, Written, rows_of
+from seq2see.models.contracts import Memory, State, Written
 from seq2see.models.settings import ModelSettings, TransformerSettings
 from seq2see.text import PAD
 
 __all__ = ["DecoderState", "TransformerDecoder", "TransformerEncoder"]
+
+_TIDY = 8
+"""After so many steps, what the rows of a beam have left behind is cleared away if it is much."""
 
 
 class _Stack(nn.Module):
@@ -75,23 +79,31 @@ class TransformerEncoder(_Stack):
 
 @dataclass(frozen=True)
 class DecoderState:
-    """What each block carries along."""
+    """What each block carries along, and the trail of each row where a source has several."""
 
     blocks: tuple[BlockState, ...]
     length: int
+    trail: Trail | None = None
 
     def keep(self, sources: Tensor) -> "DecoderState":
-        first = self.blocks[0]
-        rows = rows_of(sources, first.past.rows // first.memory.rows)
         blocks = (
-            block._replace(past=block.past.keep(rows), memory=block.memory.keep(sources))
+            block._replace(past=block.past.keep(sources), memory=block.memory.keep(sources))
             for block in self.blocks
         )
-        return DecoderState(tuple(blocks), self.length)
+        trail = self.trail.keep(sources) if self.trail is not None else None
+        return replace(self, blocks=tuple(blocks), trail=trail)
 
     def move(self, rows: Tensor) -> "DecoderState":
-        blocks = tuple(block._replace(past=block.past.move(rows)) for block in self.blocks)
-        return DecoderState(blocks, self.length)
+        past = self.blocks[0].past
+        trail = self.trail or Trail.common(len(past.keys) // past.heads, past.length, past.keys)
+        return replace(self, trail=trail.move(rows))
+
+    def tidied(self) -> "DecoderState":
+        """Without what no row has come by, if that is much."""
+        if self.trail is None or (places := self.trail.busy()) is None:
+            return self
+        blocks = (block._replace(past=block.past.pick(places)) for block in self.blocks)
+        return replace(self, blocks=tuple(blocks), trail=self.trail.pick(places))
 
 
 class TransformerDecoder(_Stack):
@@ -122,16 +134,18 @@ class TransformerDecoder(_Stack):
         assert isinstance(state, DecoderState)
         states = self.read(tokens[:, None], state.length)[:, 0]
         rotation = self.rotation(state.length, state.length + 1, tokens)
+        state = state.tidied() if state.length % _TIDY == _TIDY - 1 else state
+        trail = state.trail.grow() if state.trail is not None else None
         looks = self._looks(watch)
         after = []
         for block, here, look in zip(self.blocks, state.blocks, looks, strict=True):
             turn = rotation if self.turns_sources else None
-            states, there = cast(DecoderBlock, block).step(states, here, rotation, turn, look)
+            states, there = cast(DecoderBlock, block).step(states, here, trail, rotation, turn, look)
             after.append(there)
         (states, looked) = self._written(states, looks)
         # Those who look from one source stand side by side: (B, W, S) -> (B * W, S).
         looked = looked.flatten(0, 1) if looked is not None else None
-        return Written(states, looked), DecoderState(tuple(after), state.length + 1)
+        return Written(states, looked), DecoderState(tuple(after), state.length + 1, trail)
 
     def _seen(self, memory: Memory) -> list[KeysValues]:
         """Keys and values of the source for each block."""
