@@ -86,3 +86,29 @@ def test_dropout_acts_in_training_only(make_model):
         assert not torch.allclose(model(source, inputs), model(source, inputs))
     finally:
         model.eval()
+
+
+@pytest.mark.parametrize("change", ["step", "load", "move"])
+def test_what_was_kept_of_old_weights_is_not_used(make_model, change):
+    """D9: weights that are joined once for all steps of a search are joined anew when they have changed."""
+    model = make_model(noise=0.4).eval()
+    source, tokens = torch.tensor([[4, 5, 6]]), torch.tensor([4])
+
+    def logits(model: Seq2Seq) -> torch.Tensor:
+        with torch.inference_mode():
+            return model.step(tokens, model.begin(model.encode(source)))[0]
+
+    before = logits(model)
+    if change == "step":
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        model(source, tokens[None]).sum().backward()
+        optimizer.step()
+    elif change == "load":
+        model.load_state_dict({name: 2 * weight for name, weight in model.state_dict().items()})
+    else:
+        model = model.double()
+    twin = make_model().to(model.decoder.embed.weight.dtype).eval()
+    twin.load_state_dict(model.state_dict())
+    after = logits(model)
+    assert after.equal(logits(twin))
+    assert not after.equal(before)

@@ -17,6 +17,8 @@ __all__ = ["NEVER", "Follow", "Hypothesis", "search"]
 
 NEVER = (PAD, BEGIN, UNKNOWN)
 """Symbols that no output has."""
+_CHUNK = 1 << 18
+"""Scores that are looked at together: as many as a processor's cache holds."""
 _CROWDED = 0.8
 """While more than this share of the sources goes on, those that are done stay where they are."""
 
@@ -93,7 +95,7 @@ def search(
     while len(left) >= max(1, least):
         logits, state = model.step(tokens.flatten(), state, watch)
         scores = logits.float().view(*tokens.shape, -1)  # (B, W, V)
-        norms = scores.logsumexp(-1) if chooser.scores else None
+        norms = _norms(scores) if chooser.scores else None
         length += 1
         only = None
         if length >= soonest or length < forced.shape[1]:
@@ -128,6 +130,14 @@ def search(
                 state = state.keep(kept)
                 chooser.keep(kept)
     return [sentence.found[: sentence.wanted] for sentence in sentences]
+
+
+def _norms(scores: Tensor) -> Tensor:
+    """What makes log-probabilities of scores, (B, W, V) -> (B, W)."""
+    if scores.device.type != "cpu":
+        return scores.logsumexp(-1)
+    parts = scores.flatten(0, 1).split(max(1, _CHUNK // scores.shape[2]))
+    return torch.cat([part.logsumexp(-1) for part in parts]).view(scores.shape[:2])
 
 
 def _chooser(
