@@ -81,6 +81,7 @@ def test_translation() -> None:
     assert recipe.training.metric == "bleu"
     assert recipe.model.width == 128
     assert recipe.model.decoder.positions == "rotary-self"
+    assert recipe.decoding.length_penalty == 1
 
 
 def test_more_data_means_more_steps_but_fewer_rounds() -> None:

@@ -58,6 +58,9 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     words = kinds["target"] in ("characters", "symbols")
     many = words and model and found.count >= _MANY
     _model(choice, found.count, words, not model)
+    if not words:
+        penalty = {"decoding": {"length_penalty": 1.0}}
+        choice.take(penalty, "length penalty 1 (a beam prefers sentences that are too short)")
     length = max(_length(sides[side], kinds[side]) for side in sides)
     _batches(choice, 128 if many else _pairs(found.count), length)
     _schedule(choice, found.count, words, training.get("steps"), 20 if many else 5)
