@@ -138,11 +138,13 @@ class MultiHeadAttention(nn.Module):
     def projection(self, *names: str, scale: float = 1.0) -> tuple[Tensor, Tensor]:
         """Weight and bias of some layers as one, the first of them scaled.
 
-        While nothing is learnt they are kept for the next time.
+        While nothing is learnt they are kept for the next time. A change is told by a weight's version, but
+        fused optimisers do not count it up: so a pass that learns, and `train`, clear what is kept.
         """
         layers = [getattr(self, name) for name in names]
         weights, biases = [layer.weight for layer in layers], [layer.bias for layer in layers]
-        if torch.is_grad_enabled():
+        if self.training or torch.is_grad_enabled():
+            self._joined.clear()
             return _as_one(weights, scale), _as_one(biases, scale)
         state = [number for part in (*weights, *biases) for number in (part.data_ptr(), part._version)]
         kept = self._joined.get((scale, names))

@@ -143,7 +143,7 @@ class DecoderBlock(_Block):
             return past.read(query, self.attention.address, watch, trail)
 
         def look_at_source(inside: Tensor) -> Tensor:
-            query = inside.view(shape).squeeze(1)
+            query = inside.view(len(inside), *shape[2:])
             if cross_rotation is not None:
                 query = rotate(query, cross_rotation)
             return memory.read(query, self.cross.address, watch)

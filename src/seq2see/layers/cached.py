@@ -101,12 +101,13 @@ class Shelf:
         if queries > 1:
             query = query.view(-1, queries, heads, width).transpose(1, 2)
         query = query.reshape(-1, queries, width)
+        keys, values = self.keys, self.values
         if self.hidden is not None:
-            scores, values = torch.baddbmm(self.hidden, query, self.keys), self.values
+            scores = torch.baddbmm(self.hidden, query, keys)
         else:
-            filled = _whole(self.length)
-            values = self.values.narrow(1, 0, filled)
-            scores = torch.bmm(query, self.keys.narrow(2, 0, filled))
+            if (filled := _whole(self.length)) < keys.shape[2]:
+                keys, values = keys.narrow(2, 0, filled), values.narrow(1, 0, filled)
+            scores = torch.bmm(query, keys)
             if trail is not None:
                 scores.unflatten(0, (-1, heads)).add_(trail.hidden.unsqueeze(1))
             elif filled > self.length:
