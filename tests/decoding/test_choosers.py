@@ -44,6 +44,19 @@ def test_the_last_few_can_be_left_over(make_model):
         assert part[2] == [] and len(whole[2][0].ids) > 2
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_those_left_over_have_no_output_yet(make_model, seed):
+    """D9: an output that was found before the search was broken off is not given for the best one."""
+    model = make_model(seed=seed, noise=0.4)
+    sources = [[4 + (3 * row + place) % 7 for place in range(1 + row % 5)] + [END] for row in range(16)]
+    limits = [4 + row for row in range(16)]
+    whole = decode(model, sources, limits, beam=4, length_penalty=2.0)
+    part = decode(model, sources, limits, beam=4, length_penalty=2.0, least=8)
+    left_over = [row for row, found in enumerate(part) if not found]
+    assert 0 < len(left_over) < 8
+    assert all(part[row] == whole[row] for row in range(16) if row not in left_over)
+
+
 def test_without_log_probabilities(make_model):
     """D9: a greedy search finds the same with and without them."""
     model = make_model(seed=1, noise=0.4)

@@ -129,6 +129,8 @@ def search(
             if len(left):
                 state = state.keep(kept)
                 chooser.keep(kept)
+    for unfinished in left[going].tolist():
+        sentences[unfinished].found.clear()
     return [sentence.found[: sentence.wanted] for sentence in sentences]
 
 
