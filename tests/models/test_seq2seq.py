@@ -1,5 +1,7 @@
 """Models as their settings describe them."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 
@@ -91,7 +93,7 @@ def test_dropout_acts_in_training_only(make_model):
 @pytest.mark.parametrize("change", ["step", "load", "move"])
 def test_what_was_kept_of_old_weights_is_not_used(make_model, change):
     """D9: weights that are joined once for all steps of a search are joined anew when they have changed."""
-    model = make_model(noise=0.4).eval()
+    model, twin = deepcopy(make_model(noise=0.4)).eval(), deepcopy(make_model()).eval()
     source, tokens = torch.tensor([[4, 5, 6]]), torch.tensor([4])
 
     def logits(model: Seq2Seq) -> torch.Tensor:
@@ -106,8 +108,7 @@ def test_what_was_kept_of_old_weights_is_not_used(make_model, change):
     elif change == "load":
         model.load_state_dict({name: 2 * weight for name, weight in model.state_dict().items()})
     else:
-        model = model.double()
-    twin = make_model().to(model.decoder.embed.weight.dtype).eval()
+        model, twin = model.double(), twin.double()
     twin.load_state_dict(model.state_dict())
     after = logits(model)
     assert after.equal(logits(twin))
