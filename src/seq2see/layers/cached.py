@@ -163,10 +163,10 @@ class Trail:
 
     def grow(self) -> Self:
         """Each row goes on to a place of its own."""
-        count, length = self.hidden.shape[1], self.length
-        hidden = self.hidden
-        if length + count > hidden.shape[2]:
-            hidden = _filled(pad(hidden[..., :length], (0, count), value=-float("inf")))
+        hidden, length = self.hidden, self.length
+        _, count, places = hidden.shape
+        if (needed := _whole(length + count)) > places:
+            hidden = pad(hidden, (0, needed - places), value=-float("inf"))
         hidden.narrow(2, length, count).diagonal(dim1=1, dim2=2).zero_()
         return replace(self, hidden=hidden, length=length + count)
 
