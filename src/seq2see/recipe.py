@@ -27,6 +27,8 @@ class Parts(Settings):
 
     version: int = VERSION
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    goal: str = "generate"
+    """What the model is for: a row of the table of goals."""
     data: DataSettings
     text: TextSettings = TextSettings()
     model: ModelSettings = ModelSettings()
@@ -52,7 +54,7 @@ class Recipe(Parts):
                 raise ValueError(
                     f"pairs of up to data.max_length = {self.data.max_length} tokens do not fit the "
                     f"model.max_length = {places} places of the {side}; "
-                    f"set data.max_length={places}, or choose {self.model.without_end(side)}"
+                    f"set data.max_length={places}, or choose {self.model.unlimited(side)}"
                 )
         if self.model.share_embeddings and not self.text.shared:
             raise ValueError(

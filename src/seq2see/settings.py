@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from seq2see.errors import SettingsError
 
@@ -121,7 +122,7 @@ def _holder(kind: type[Settings], path: list[str]) -> str:
     options: list[type[Settings]] = [kind]
     for part in path[:-1]:
         fields = [option.model_fields[part] for option in options if part in option.model_fields]
-        options = [found for field in fields for found in _settings_in(field.annotation)]
+        options = [found for field in fields for found in _options(field)]
     kinds = [_tag(option) for option in options if path[-1] in option.model_fields]
     return f"it belongs to {'.'.join([*path[:-1], 'kind'])} = {kinds[0]}" if kinds and kinds[0] else ""
 
@@ -141,7 +142,7 @@ def _walk(kind: type[Settings], location: list[str]) -> tuple[list[str], list[st
             continue
         path.append(part)
         if holders:
-            options = _settings_in(holders[0].model_fields[part].annotation)
+            options = _options(holders[0].model_fields[part])
             group = (
                 [name for option in options for name in option.model_fields]
                 if part != location[-1]
@@ -153,6 +154,15 @@ def _walk(kind: type[Settings], location: list[str]) -> tuple[list[str], list[st
 def _tag(option: type[Settings]) -> str | None:
     field = option.model_fields.get("kind")
     return get_args(field.annotation)[0] if field and get_args(field.annotation) else None
+
+
+def _options(field: FieldInfo) -> list[type[Settings]]:
+    """The settings that a field may hold; one whose kinds stand in a table has a validator that lists them."""
+    for mark in field.metadata:
+        listed = getattr(getattr(mark, "func", None), "options", None)
+        if listed is not None:
+            return list(listed())
+    return _settings_in(field.annotation)
 
 
 def _settings_in(annotation: Any) -> list[type[Settings]]:

@@ -29,7 +29,7 @@ def write(tmp_path):
 
 def sides(file: PairFile) -> list[tuple[str, str, str]]:
     """The pairs without their lines."""
-    return [pair[1:] for pair in file.pairs()]
+    return [pair[1:4] for pair in file.pairs()]
 
 
 def test_columns_by_number(write):

@@ -275,7 +275,7 @@ def test_a_task_reads_like_a_file():
     assert file.paths == []
     pairs = list(file.pairs())
     assert [pair.line for pair in pairs] == [1, 2, 3]
-    assert [list(pair[1:]) for pair in pairs] == rows("case:pairs=3")
+    assert [list(pair[1:4]) for pair in pairs] == rows("case:pairs=3")
     named = PairFile("task:case:pairs=3", Columns(source="target", target="source", features="features"))
     assert [(pair.line, pair.target) for pair in named.pairs()] == [
         (pair.line + 1, pair.source) for pair in pairs

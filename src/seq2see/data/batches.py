@@ -1,71 +1,27 @@
 """Batches by token budget, with length buckets, in a seeded order that can be taken up anywhere."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
-from seq2see.data.encoded import Encoded
-from seq2see.text import BEGIN, PAD
+from seq2see.data.encoded import Columns, Encoded
+from seq2see.data.sides import Batch
 
-__all__ = ["Batch", "Batches", "pad"]
+__all__ = ["Batch", "Batches"]
 
 _POOL = 1 << 17
 """How many pairs are sorted by length together: enough for hardly any padding, few enough to stay small."""
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Padded ids; the target starts with the begin symbol and both sides end with the end symbol."""
-
-    source: Tensor  # (B, S)
-    target: Tensor  # (B, T + 1)
-    lines: npt.NDArray[np.int64]
-
-    @property
-    def inputs(self) -> Tensor:
-        """What the decoder reads, (B, T)."""
-        return self.target[:, :-1]
-
-    @property
-    def labels(self) -> Tensor:
-        """What the decoder should say, (B, T)."""
-        return self.target[:, 1:]
-
-    @property
-    def tokens(self) -> int:
-        """Target tokens to predict, padding not counted."""
-        return int((self.labels != PAD).sum())
-
-    def to(self, device: torch.device) -> "Batch":
-        """The same batch on another device."""
-        if device.type == "cpu":
-            return self
-        return Batch(
-            self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True), self.lines
-        )
-
-
-def pad(rows: Sequence[Sequence[int] | npt.NDArray[Any]], before: int | None = None) -> Tensor:
-    """Rows of ids as one matrix filled up with the padding id, (B, longest)."""
-    shift = int(before is not None)
-    matrix = np.full((len(rows), max(map(len, rows), default=0) + shift), PAD, dtype=np.int64)
-    if before is not None:
-        matrix[:, 0] = before
-    for row, ids in zip(matrix, rows, strict=True):
-        row[shift : len(ids) + shift] = ids
-    return torch.from_numpy(matrix)
-
-
 class Batches:
     """An endless stream of training batches over a corpus; epoch after epoch, each in a new order."""
 
-    def __init__(self, data: Encoded, tokens: int, seed: int, pairs: int | None = None) -> None:
-        self._data = data
+    def __init__(
+        self, data: Encoded, columns: Columns, tokens: int, seed: int, pairs: int | None = None
+    ) -> None:
+        self._data, self._columns = data, columns
+        self._sizes = data["source"].offsets, data["target"].offsets
         self._budget = tokens
         self._most = pairs or len(data)
         self._seed = seed
@@ -108,8 +64,7 @@ class Batches:
         Rows whose longer side is the same go from those with a short source to those with a short target,
         and the next length the other way round, so that neighbours are alike on both sides.
         """
-        source = self._data.source_offsets[rows + 1] - self._data.source_offsets[rows]
-        target = self._data.target_offsets[rows + 1] - self._data.target_offsets[rows]
+        source, target = (offsets[rows + 1] - offsets[rows] for offsets in self._sizes)
         longer, lean = np.maximum(source, target), source - target
         order = np.lexsort((np.where(longer % 2, lean, -lean), longer))
         rows, source, target = rows[order], source[order], target[order]
@@ -136,7 +91,8 @@ class Batches:
         return most - int(np.argmax(full[least - 1 :][::-1]))
 
     def _batch(self, rows: npt.NDArray[np.int64]) -> Batch:
-        data = self._data
-        source = [data.source[data.source_offsets[row] : data.source_offsets[row + 1]] for row in rows]
-        target = [data.target[data.target_offsets[row] : data.target_offsets[row + 1]] for row in rows]
-        return Batch(pad(source), pad(target, before=BEGIN), np.asarray(data.lines[rows]))
+        sides = {
+            name: column.collate([self._data[name][row] for row in rows])
+            for name, column in self._columns.items()
+        }
+        return Batch(sides, np.asarray(self._data.lines[rows]))

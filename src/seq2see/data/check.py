@@ -318,7 +318,7 @@ class _Contents:
             self._gather(chunk)
 
     def _gather(self, chunk: list[Pair]) -> None:
-        numbers, sources, targets, features = zip(*chunk, strict=True)
+        numbers, sources, targets, features, _ = zip(*chunk, strict=True)
         self._numbers.extend(numbers)
         # Python's own hash has 64 bits, holds within a process, and is many times faster than a digest.
         self._source_keys.extend(map(hash, zip(sources, features, strict=True)))

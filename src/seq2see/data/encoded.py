@@ -1,4 +1,4 @@
-"""Pairs as ids in memory-mapped flat arrays, made once for a file and its tokenizers."""
+"""Examples as numbers in memory-mapped flat arrays, made once for a file and its columns."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice
@@ -16,51 +16,66 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seq2see.data.columns.contract import Column
 from seq2see.data.pairs import Pair
 from seq2see.errors import DataError
-from seq2see.text import UNKNOWN, Codec
 
-__all__ = ["Encoded", "cache_folder", "encode", "key_of"]
+__all__ = ["Columns", "Encoded", "Ragged", "cache_folder", "encode", "key_of"]
+
+Columns = Mapping[str, Column]
 
 _CHUNK = 4096
-_FORMAT = 1
+_FORMAT = 2
 _STALE = 24 * 3600
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """A corpus in ids: `tokens[offsets[i]:offsets[i+1]]` is side i, for each side."""
+class Ragged:
+    """Rows of different lengths: row i is `values[offsets[i]:offsets[i+1]]`."""
 
-    source: npt.NDArray[Any]
-    source_offsets: npt.NDArray[np.int64]
-    target: npt.NDArray[Any]
-    target_offsets: npt.NDArray[np.int64]
+    values: npt.NDArray[Any]
+    offsets: npt.NDArray[np.int64]
+
+    def __getitem__(self, row: Any) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = self.values[self.offsets[row] : self.offsets[row + 1]]
+        return found
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How long each row is."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A corpus in numbers: the rows of each column by its name, and the line of each example."""
+
+    columns: dict[str, Ragged]
     lines: npt.NDArray[np.int64]
     left_out: int
-    """Pairs that were longer than allowed."""
-    unknown: tuple[int, int]
-    """Unknown tokens on the source and on the target side."""
+    """Examples that were longer than allowed."""
+    unknown: dict[str, int]
+    """Numbers of each column that stand for something unknown."""
 
     def __len__(self) -> int:
         return len(self.lines)
 
-    @property
-    def source_lengths(self) -> npt.NDArray[np.int64]:
-        """Tokens of each source."""
-        return np.diff(self.source_offsets)
-
-    @property
-    def target_lengths(self) -> npt.NDArray[np.int64]:
-        """Tokens of each target."""
-        return np.diff(self.target_offsets)
+    def __getitem__(self, name: str) -> Ragged:
+        return self.columns[name]
 
     @classmethod
     def open(cls, folder: Path) -> "Encoded":
         """Map the arrays that `encode` wrote."""
         about = json.loads((folder / "about.json").read_text())
-        kinds = {name: np.dtype(kind) for name, kind in about["arrays"].items()}
-        arrays = {name: _map(folder / f"{name}.bin", kind) for name, kind in kinds.items()}
-        return cls(**arrays, left_out=about["left_out"], unknown=tuple(about["unknown"]))
+        columns = {
+            name: Ragged(
+                _map(folder / f"{name}.bin", np.dtype(kind)),
+                _map(folder / f"{name}.offsets.bin", np.dtype("int64")),
+            )
+            for name, kind in about["columns"].items()
+        }
+        lines = _map(folder / "lines.bin", np.dtype("int64"))
+        return cls(columns, lines, about["left_out"], about["unknown"])
 
 
 def cache_folder() -> Path:
@@ -69,17 +84,18 @@ def cache_folder() -> Path:
     return Path(os.environ.get("SEQ2SEE_CACHE") or Path(base) / "seq2see")
 
 
-def key_of(fingerprint: str, codec: Codec, max_length: int, part: str) -> str:
+def key_of(fingerprint: str, columns: Columns, max_length: int, part: str) -> str:
     """The name of an encoded corpus: any change of file, columns or tokenizer changes it."""
     digest = hashlib.blake2b(digest_size=16)
-    for item in (str(_FORMAT), fingerprint, str(max_length), part, *sorted(codec.files().items())):
+    stored = [(name, json.dumps(column.stored(), sort_keys=True)) for name, column in columns.items()]
+    for item in (str(_FORMAT), fingerprint, str(max_length), part, *stored):
         digest.update(repr(item).encode())
     return digest.hexdigest()
 
 
 def encode(
     pairs: Callable[[], Iterable[Pair]],
-    codec: Codec,
+    columns: Columns,
     max_length: int,
     folder: Path,
     progress: Callable[[int], None] | None = None,
@@ -93,7 +109,7 @@ def encode(
         shutil.rmtree(folder, ignore_errors=True)
         draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
         try:
-            _write(pairs(), codec, max_length, draft, progress)
+            _write(pairs(), columns, max_length, draft, progress)
             _put(draft, folder)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -111,8 +127,10 @@ def _whole(folder: Path) -> Encoded | None:
         found = Encoded.open(folder)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    ends = [(found.source, found.source_offsets), (found.target, found.target_offsets)]
-    fits = all(len(offsets) == len(found) + 1 and len(ids) == offsets[-1] for ids, offsets in ends)
+    fits = all(
+        len(rows.offsets) == len(found) + 1 and len(rows.values) == rows.offsets[-1]
+        for rows in found.columns.values()
+    )
     return found if fits else None
 
 
@@ -125,48 +143,52 @@ def _sweep(cache: Path) -> None:
 
 def _write(
     pairs: Iterable[Pair],
-    codec: Codec,
+    columns: Columns,
     max_length: int,
     folder: Path,
     progress: Callable[[int], None] | None,
 ) -> None:
-    kinds = {
-        "source": _smallest(codec.source_size),
-        "source_offsets": "int64",
-        "target": _smallest(codec.target_size),
-        "target_offsets": "int64",
-        "lines": "int64",
-    }
-    ends = {"source": 0, "target": 0}
-    unknown = {"source": 0, "target": 0}
     count = left_out = 0
     with ExitStack() as stack:
-        files = {name: stack.enter_context((folder / f"{name}.bin").open("wb")) for name in kinds}
-        for name in ends:
-            np.zeros(1, "int64").tofile(files[f"{name}_offsets"])
+        writers = {name: _Writer(folder, name, column, stack) for name, column in columns.items()}
+        lines = stack.enter_context((folder / "lines.bin").open("wb"))
         for chunk in _chunks(pairs):
-            sides = {
-                "source": codec.encode_sources([p.source for p in chunk], [p.features for p in chunk]),
-                "target": codec.encode_targets([p.target for p in chunk]),
-            }
-            kept = [
-                row for row in range(len(chunk)) if all(len(ids[row]) <= max_length for ids in sides.values())
-            ]
+            rows = {name: column.encode(chunk) for name, column in columns.items()}
+            limited = [rows[name] for name, column in columns.items() if column.limited]
+            kept = [row for row in range(len(chunk)) if all(len(side[row]) <= max_length for side in limited)]
             left_out += len(chunk) - len(kept)
-            for name, ids in sides.items():
-                rows = [ids[row] for row in kept]
-                tokens = np.fromiter(chain.from_iterable(rows), dtype=kinds[name])
-                tokens.tofile(files[name])
-                offsets = list(accumulate(map(len, rows), initial=ends[name]))
-                np.asarray(offsets[1:], "int64").tofile(files[f"{name}_offsets"])
-                ends[name] = offsets[-1]
-                unknown[name] += int((tokens == UNKNOWN).sum())
-            np.asarray([chunk[row].line for row in kept], "int64").tofile(files["lines"])
+            for name, writer in writers.items():
+                writer.add([rows[name][row] for row in kept])
+            np.asarray([chunk[row].line for row in kept], "int64").tofile(lines)
             count += len(chunk)
             if progress:
                 progress(count)
-    about = {"arrays": kinds, "left_out": left_out, "unknown": list(unknown.values())}
+    about = {
+        "columns": {name: column.dtype for name, column in columns.items()},
+        "left_out": left_out,
+        "unknown": {name: writer.unknown for name, writer in writers.items()},
+    }
     (folder / "about.json").write_text(json.dumps(about))
+
+
+class _Writer:
+    """Appends the rows of one column to its two files."""
+
+    def __init__(self, folder: Path, name: str, column: Column, stack: ExitStack) -> None:
+        self._column = column
+        self._values = stack.enter_context((folder / f"{name}.bin").open("wb"))
+        self._offsets = stack.enter_context((folder / f"{name}.offsets.bin").open("wb"))
+        np.zeros(1, "int64").tofile(self._offsets)
+        self._end = 0
+        self.unknown = 0
+
+    def add(self, rows: list[Any]) -> None:
+        values = np.fromiter(chain.from_iterable(rows), dtype=self._column.dtype)
+        values.tofile(self._values)
+        offsets = list(accumulate(map(len, rows), initial=self._end))
+        np.asarray(offsets[1:], "int64").tofile(self._offsets)
+        self._end = offsets[-1]
+        self.unknown += self._column.unknown(values)
 
 
 def _put(draft: Path, folder: Path) -> None:
@@ -188,7 +210,3 @@ def _map(path: Path, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     if path.stat().st_size == 0:
         return np.empty(0, kind)
     return np.memmap(path, dtype=kind, mode="r")
-
-
-def _smallest(size: int) -> str:
-    return "uint16" if size <= np.iinfo(np.uint16).max else "uint32"

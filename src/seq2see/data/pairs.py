@@ -1,6 +1,5 @@
-"""Pairs of sequences, read as a stream from TSV, JSONL or parallel files."""
+"""Examples, each a source with its target, read as a stream from files of several formats."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,44 +9,61 @@ from typing import Literal, NamedTuple
 
 from pydantic import field_validator
 
+from seq2see.data import formats
+from seq2see.data.formats import BadRecordError, Fields, Record, Wanted
 from seq2see.data.lines import LONGEST_LINE, fingerprint, open_bytes, read_lines
 from seq2see.data.tasks import Task, is_task
 from seq2see.errors import DataError, SettingsError
-from seq2see.settings import Settings, near
+from seq2see.settings import Settings
 
-__all__ = ["BadLines", "Columns", "Pair", "PairFile", "Problem", "columns_of"]
+__all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of"]
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 
 BadLines = Literal["refuse", "skip"]
 """What training does with lines that cannot be read."""
+Column = int | str
 
 
 class Columns(Settings):
-    """Where the sides of a pair stand: a number counted from 1, or the name in a header or JSON object."""
+    """Where the parts of an example stand: a number counted from 1, or the name in a header or JSON object."""
 
-    source: int | str = 1
-    target: int | str = 2
-    features: int | str | None = None
+    source: Column = 1
+    target: Column | tuple[Column, ...] = 2
+    """Several columns are several tags for each word."""
+    features: Column | None = None
+    numbers: tuple[Column, ...] = ()
+    """Further columns of numbers, which a model that predicts a class or a number also gets."""
+    categories: tuple[Column, ...] = ()
+    """The same for columns of a few distinct words."""
 
-    @field_validator("source", "target", "features")
+    @field_validator("source", "target", "features", "numbers", "categories")
     @classmethod
-    def _from_one(cls, column: int | str | None) -> int | str | None:
-        if isinstance(column, int) and column < 1:
-            raise ValueError(f"there is no column {column}; columns are counted from 1")
+    def _from_one(cls, column: Column | tuple[Column, ...] | None) -> Column | tuple[Column, ...] | None:
+        for one in column if isinstance(column, tuple) else (column,):
+            if isinstance(one, int) and one < 1:
+                raise ValueError(f"there is no column {one}; columns are counted from 1")
         return column
+
+    @property
+    def targets(self) -> tuple[Column, ...]:
+        """The columns of the target, of which there is usually one."""
+        return self.target if isinstance(self.target, tuple) else (self.target,)
 
 
 def columns_of(base: Columns | None = None, **named: str | None) -> Columns:
-    """Columns given as text, `3` or `lemma`, over those of a base."""
+    """Columns given as text, `3`, `lemma` or `upos,xpos`, over those of a base."""
     own = base or Columns()
     values = {name: getattr(own, name) for name in Columns.model_fields}
-    return Columns(**values | {name: _column(text) for name, text in named.items() if text is not None})
+    for name, text in named.items():
+        if text is not None:
+            several = tuple(_column(part.strip()) for part in text.split(","))
+            listed = name in ("numbers", "categories") or (name == "target" and len(several) > 1)
+            values[name] = several if listed else _column(text)
+    return Columns(**values)
 
 
-def _column(text: str) -> int | str:
+def _column(text: str) -> Column:
     if not text.isdigit():
         return text
     if int(text) < 1:
@@ -56,12 +72,14 @@ def _column(text: str) -> int | str:
 
 
 class Pair(NamedTuple):
-    """One example and the line that it came from."""
+    """One example and the line that it came from; several targets of one example have tabs between them."""
 
     line: int
     source: str
     target: str
     features: str
+    extras: tuple[str, ...] = ()
+    """What stands in the columns of numbers, then of categories."""
 
 
 class Problem(NamedTuple):
@@ -73,37 +91,50 @@ class Problem(NamedTuple):
     fatal: bool = True
 
 
+Check = Callable[[Pair], Problem | None]
+"""What is wrong with an example, by what is to be made of it."""
+
+
 class PairFile:
-    """A file of pairs, several line-aligned files written `a,b`, which count as columns, or a task."""
+    """A file of examples, several line-aligned files written `a,b`, which count as columns, or a task."""
 
     def __init__(
-        self, name: str | Path, columns: Columns, *, needs_target: bool = True, training: bool = False
+        self,
+        name: str | Path,
+        columns: Columns,
+        *,
+        needs_target: bool = True,
+        training: bool = False,
+        check: Check | None = None,
     ) -> None:
         self.name = str(name)
         self._task = Task.parse(self.name, training) if is_task(self.name) else None
         self.paths = [] if self._task else _paths(self.name)
         self.columns = columns
         self._needs_target = needs_target
-        self._json = bool(self.paths) and _format(self.paths[0]) in (".jsonl", ".ndjson", ".json")
+        self._check = check
+        self.format = formats.FORMATS.get(_ending(self.paths[0]), "tsv") if self.paths else "tsv"
 
     def fingerprint(self) -> str:
         """A digest of the files' contents and of the columns taken."""
-        columns = (self.columns.source, self.columns.target, self.columns.features)
+        parts = [self.columns.source, self.columns.target, self.columns.features]
+        parts += [extra for extra in (self.columns.numbers, self.columns.categories) if extra]
         contents = [self._task.fingerprint()] if self._task else map(fingerprint, self.paths)
-        return "-".join([*contents, *map(str, columns)])
+        return "-".join([*contents, *map(str, parts)])
 
     @property
     def first_line(self) -> int:
-        """The number of the first line that can hold a pair."""
+        """The number of the first line that can hold an example."""
         return 2 if self._has_header else 1
 
     @property
     def _has_header(self) -> bool:
-        named = any(isinstance(column, str) for column in self._wanted())
-        return named and not self._json and len(self.paths) <= 1
+        if len(self.paths) > 1:
+            return False
+        return self.format == "csv" or (self.format == "tsv" and self._wanted().by_name)
 
     def pairs(self, bad_lines: BadLines = "refuse") -> Iterator[Pair]:
-        """The usable pairs; with "refuse", the first bad line stops with all the bad ones named."""
+        """The usable examples; with "refuse", the first bad line stops with all the bad ones named."""
         for item in self:
             if isinstance(item, Pair):
                 yield item
@@ -111,7 +142,7 @@ class PairFile:
                 raise self.refusal()
 
     def __iter__(self) -> Iterator[Pair | Problem]:
-        """Every line as a pair or as problems."""
+        """Every line as an example or as problems."""
         if self._task:
             yield from self.parse(self._task.lines(self._has_header))
             return
@@ -123,25 +154,28 @@ class PairFile:
                 yield from self._parallel(streams)
 
     def parse(self, lines: Iterator[bytes]) -> Iterator[Pair | Problem]:
-        """Lines of a single file as pairs or problems."""
-        if self._json:
-            pick = _from_json(self.columns, self._needs_target)
-        elif self._has_header:
-            header = next(lines, b"").decode("utf-8", "replace").rstrip("\r").split("\t")
-            pick = _from_fields([self._position(column, header) for column in self._all()])
+        """Lines of a single file as examples or problems."""
+        if self.format in ("csv", "conllu", "conll", "fasta"):
+            yield from self._records(lines)
+            return
+        wanted = self._wanted()
+        if self.format == "json":
+            pick = formats.from_json(wanted)
         else:
-            pick = _from_fields([column - 1 if isinstance(column, int) else None for column in self._all()])
+            header = _header(next(lines, b"")).split("\t") if self._has_header else None
+            pick = formats.from_tabs(wanted, header, self.name)
         for number, line in enumerate(lines, self.first_line):
             yield from self._line(number, line, pick)
 
     def _parallel(self, streams: list[Iterator[bytes]]) -> Iterator[Pair | Problem]:
-        for column in self._wanted():
+        wanted = self._wanted()
+        for column in wanted.all:
             if isinstance(column, str):
                 raise DataError(
                     f"{self.name} names parallel files, which have no header with a column {column!r}; "
                     "say which file it is by its number, counted from 1"
                 )
-        pick = _from_fields([column - 1 if isinstance(column, int) else None for column in self._all()])
+        pick = formats.from_tabs(wanted, None, self.name)
         for number, fields in enumerate(zip_longest(*streams), 1):
             if None in fields:
                 ended = self.paths[fields.index(None)]
@@ -152,61 +186,82 @@ class PairFile:
             sides = [field.removesuffix(b"\r").replace(b"\t", b" ") for field in fields]
             yield from self._line(number, b"\t".join(sides), pick)
 
-    def _line(
-        self, number: int, line: bytes, pick: Callable[[str], tuple[str, str, str] | str]
-    ) -> Iterator[Pair | Problem]:
-        if len(line) > LONGEST_LINE:
-            yield Problem(number, "too long", f"more than {LONGEST_LINE:,} bytes")
+    def _records(self, lines: Iterator[bytes]) -> Iterator[Pair | Problem]:
+        """Examples that may stand on several lines."""
+        problems: list[Problem] = []
+        texts = self._texts(lines, problems)
+        wanted = self._wanted()
+        found: Iterator[tuple[int, Fields | BadRecordError]]
+        if self.format == "fasta":
+            found = formats.fasta(texts)
+        elif self.format == "csv":
+            found = self._csv(texts, wanted)
+        else:
+            found = formats.conll(texts, wanted, self.format == "conllu", self.name)
+        for line, fields in found:
+            yield from problems
+            problems.clear()
+            if isinstance(fields, BadRecordError):
+                yield Problem(line, "missing column", str(fields))
+            else:
+                yield from self._usable(line, fields)
+        yield from problems
+
+    def _csv(self, texts: Iterator[Record], wanted: Wanted) -> Iterator[tuple[int, Fields | BadRecordError]]:
+        records = formats.csv_records(texts, self.name)
+        header = next(records, (1, []))[1]
+        names = header if isinstance(header, list) else []
+        pick = formats.from_list(wanted.guessed(names), names, self.name, "between commas")
+        for line, fields in records:
+            if isinstance(fields, BadRecordError):
+                yield line, fields
+                continue
+            try:
+                yield line, pick(fields)
+            except BadRecordError as error:
+                yield line, error
+
+    def _texts(self, lines: Iterator[bytes], problems: list[Problem]) -> Iterator[Record]:
+        """Lines as text; those that are none are noted as problems."""
+        for number, line in enumerate(lines, 1):
+            text, found = _text_of(number, line)
+            problems += found
+            if text is not None:
+                yield Record(number, text)
+
+    def _line(self, number: int, line: bytes, pick: Callable[[str], Fields]) -> Iterator[Pair | Problem]:
+        text, problems = _text_of(number, line)
+        yield from problems
+        if text is None:
             return
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            yield Problem(number, "not UTF-8", f"byte 0x{line[error.start]:02x} at byte {error.start + 1}")
-            return
-        text = text.removesuffix("\r")
         if not text.strip():
             blank = Problem(number, "blank", "nothing on this line", fatal=False)
             yield blank if self._needs_target else Pair(number, "", "", "")
             return
-        if found := _CONTROL.search(text):
-            nul = found[0] == "\x00"
-            yield Problem(
-                number,
-                "NUL byte" if nul else "control character",
-                f"U+{ord(found[0]):04X} at character {found.start() + 1}",
-                fatal=nul,
-            )
-            if nul:
-                return
-        picked = pick(text)
-        if isinstance(picked, str):
-            yield Problem(number, "missing column", picked)
+        try:
+            fields = pick(text)
+        except BadRecordError as error:
+            yield Problem(number, "missing column", str(error))
             return
-        if self._json and "\x00" in "".join(picked):  # escaped, so not to be seen in the line itself
+        if self.format == "json" and "\x00" in "".join(fields[:3]):  # escaped, so not to be seen in the line
             yield Problem(number, "NUL byte", "\\u0000 in a value")
             return
-        source, target, features = picked
+        yield from self._usable(number, fields)
+
+    def _usable(self, number: int, fields: Fields) -> Iterator[Pair | Problem]:
+        source, target = fields.source, fields.target
         if self._needs_target and not (source.strip() and target.strip()):
             side = "target" if source.strip() else "source"
             yield Problem(number, "empty side", f"the {side} is empty", fatal=False)
             return
-        yield Pair(number, source, target, features)
+        example = Pair(number, *fields)
+        problem = self._check(example) if self._check is not None else None
+        yield problem or example
 
-    def _all(self) -> tuple[int | str | None, ...]:
-        target = self.columns.target if self._needs_target else None
-        return self.columns.source, target, self.columns.features
-
-    def _wanted(self) -> list[int | str]:
-        return [column for column in self._all() if column is not None]
-
-    def _position(self, column: int | str | None, header: list[str]) -> int | None:
-        if isinstance(column, str):
-            if column not in header:
-                raise DataError(
-                    f"{self.name} has no column {column!r} in its first line; {near(column, header)}"
-                )
-            return header.index(column)
-        return column - 1 if column is not None else None
+    def _wanted(self) -> Wanted:
+        columns = self.columns
+        targets = columns.targets if self._needs_target else ()
+        return Wanted(columns.source, targets, columns.features, (*columns.numbers, *columns.categories))
 
     def refusal(self, way_out: str = "") -> DataError:
         """An error that names the first of the lines that cannot be used."""
@@ -222,52 +277,26 @@ class PairFile:
         )
 
 
-def _from_fields(positions: list[int | None]) -> Callable[[str], tuple[str, str, str] | str]:
-    needed = max((position for position in positions if position is not None), default=0)
-    source, target, features = positions
-    assert source is not None
+def _text_of(number: int, line: bytes) -> tuple[str | None, list[Problem]]:
+    """A line as text, if it is one, and what is wrong with it."""
+    if len(line) > LONGEST_LINE:
+        return None, [Problem(number, "too long", f"more than {LONGEST_LINE:,} bytes")]
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        where = f"byte 0x{line[error.start]:02x} at byte {error.start + 1}"
+        return None, [Problem(number, "not UTF-8", where)]
+    text = text.removesuffix("\r")
+    if not (found := _CONTROL.search(text)) or not text.strip():
+        return text, []
+    nul = found[0] == "\x00"
+    where = f"U+{ord(found[0]):04X} at character {found.start() + 1}"
+    problem = Problem(number, "NUL byte" if nul else "control character", where, fatal=nul)
+    return None if nul else text, [problem]
 
-    def pick(text: str) -> tuple[str, str, str] | str:
-        fields = text.split("\t")
-        if len(fields) <= needed:
-            has = f"{len(fields)} column{'s' * (len(fields) != 1)}"
-            return f"{has} between tabs, column {needed + 1} is needed"
-        return (
-            fields[source],
-            fields[target] if target is not None else "",
-            fields[features] if features is not None else "",
-        )
 
-    return pick
-
-
-def _from_json(columns: Columns, needs_target: bool) -> Callable[[str], tuple[str, str, str] | str]:
-    names = [
-        name if isinstance(column, int) else column
-        for name, column in (("source", columns.source), ("target", columns.target))
-    ]
-
-    def pick(text: str) -> tuple[str, str, str] | str:
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            return f"not JSON: {error}"
-        if not isinstance(record, dict):
-            return "not a JSON object"
-        values = []
-        for name in names[: 2 if needs_target else 1]:
-            value = record.get(name)
-            if not isinstance(value, str):
-                return f"no text under {name!r}; it has {', '.join(map(repr, list(record)[:6])) or 'no keys'}"
-            if _SURROGATE.search(value):
-                return f"half of a surrogate pair under {name!r}, which is no character"
-            values.append(value)
-        label = "features" if isinstance(columns.features, int) else columns.features
-        tags = (record.get(label) or "") if label is not None else ""
-        joined = ";".join(map(str, tags)) if isinstance(tags, list) else str(tags)
-        return values[0], values[1] if needs_target else "", joined
-
-    return pick
+def _header(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r")
 
 
 def _paths(name: str) -> list[Path]:
@@ -277,5 +306,5 @@ def _paths(name: str) -> list[Path]:
     return [Path(name)]
 
 
-def _format(path: Path) -> str:
+def _ending(path: Path) -> str:
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()

@@ -1,44 +1,56 @@
-"""One look at a whole file of pairs: how many, how long, made of what."""
+"""One look at a whole file of examples: how many, how long, made of what."""
 
 import zlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
 from seq2see.data.pairs import BadLines, Pair, PairFile, Problem
+from seq2see.data.spool import Spool
 from seq2see.errors import DataError
 
-__all__ = ["Split", "Survey", "split", "survey"]
+__all__ = ["Split", "Survey", "peek", "split", "survey"]
 
 _SAMPLE = 50_000
+_PEEK = 5000
 
 
 @dataclass(frozen=True)
 class Survey:
-    """How many pairs a file has, and an even sample of them."""
+    """How many examples a file has, all of them in order, and an even sample."""
 
     count: int
     sample: list[Pair]
     skipped: Counter[str] = field(default_factory=Counter)
-    """Lines that gave no pair, by kind; blank ones are not counted."""
+    """Lines that gave no example, by kind; blank ones are not counted."""
+    examples: Iterable[Pair] = ()
+    """All of them, parsed once and kept on disk."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Which pairs are held out; all pairs of one source stay together."""
+    """Which examples are held out; all examples of one source stay together."""
 
     bound: int
     seed: int
 
     def holds_out(self, pair: Pair) -> bool:
-        """Whether a pair belongs to the dev set."""
+        """Whether an example belongs to the dev set."""
         return _place(pair, self.seed) < self.bound
+
+
+def peek(file: PairFile) -> list[Pair]:
+    """The first usable examples of a file: enough to guess what it is about."""
+    return [item for item in islice(file, _PEEK) if isinstance(item, Pair)]
 
 
 def survey(file: PairFile, bad_lines: BadLines) -> Survey:
     """Read everything once; bad lines are refused here, before any work is done on the file."""
     sample: list[Pair] = []
+    spool = Spool()
     skipped: Counter[str] = Counter()
     stride, count = 1, 0
     for item in file:
@@ -52,13 +64,14 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
             sample.append(item)
             if len(sample) > 2 * _SAMPLE:
                 sample, stride = sample[::2], stride * 2
+        spool.append(item)
         count += 1
     if not count:
         raise DataError(
             f"{file.name} has no usable pair; a line should hold source, tab, target "
             f"('seq2see check {file.name}' tells more)"
         )
-    return Survey(count, sample, skipped)
+    return Survey(count, sample, skipped, spool)
 
 
 def split(found: Survey, share: float, most: int, seed: int) -> Split:

@@ -7,11 +7,12 @@ from functools import partial
 
 import torch
 
-from seq2see.data.batches import pad
+from seq2see.data.columns.contract import fill
+from seq2see.data.sides import Side
 from seq2see.decoding.search import Hypothesis, search
 from seq2see.decoding.settings import DecodingSettings
 from seq2see.layers.attention import Watch
-from seq2see.models import Seq2Seq
+from seq2see.models import Generator
 
 __all__ = ["by_length", "one_thread", "search_all"]
 
@@ -24,7 +25,7 @@ _LEAST = 1024
 
 
 def search_all(
-    model: Seq2Seq,
+    model: Generator,
     sources: Sequence[Sequence[int]],
     limits: Sequence[int],
     settings: DecodingSettings,
@@ -46,7 +47,8 @@ def search_all(
     def find(rows: list[int], least: int = 1) -> list[int]:
         watch = watching() if watching is not None else None
         with torch.inference_mode():
-            memory = model.encode(pad([sources[row] for row in rows]).to(device), watch)
+            read = Side(*fill([sources[row] for row in rows], model.special.pad)).to(device)
+            memory = model.encode({"source": read}, watch)
         here = search(
             model,
             memory,

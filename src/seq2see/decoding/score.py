@@ -3,17 +3,19 @@
 import torch
 from torch import Tensor
 
-from seq2see.data.batches import Batch
-from seq2see.models import Seq2Seq
-from seq2see.text import PAD
+from seq2see.data.sides import Batch
+from seq2see.models import Generator
 
 __all__ = ["score"]
 
 
 @torch.inference_mode()
-def score(model: Seq2Seq, batch: Batch) -> Tensor:
+def score(model: Generator, batch: Batch) -> Tensor:
     """Log-probability of each target given its source, the end symbol counted, (B,)."""
-    logits = model(batch.source, batch.inputs)
-    steps = logits.float().log_softmax(-1).gather(2, batch.labels.unsqueeze(2))[..., 0]
-    total: Tensor = steps.masked_fill(batch.labels == PAD, 0.0).sum(1)
+    target, mask = batch["target"]
+    assert mask is not None
+    memory = model.encode(batch.sides)
+    logits = model.head.logits(model.decoder(target[:, :-1], memory), memory.tokens)
+    steps = logits.float().log_softmax(-1).gather(2, target[:, 1:].unsqueeze(2))[..., 0]
+    total: Tensor = steps.masked_fill(~mask[:, 1:], 0.0).sum(1)
     return total

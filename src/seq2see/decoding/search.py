@@ -10,7 +10,7 @@ from torch import Tensor
 from seq2see.decoding.choosers import Beam, Chooser, Chosen, Greedy, Sampler
 from seq2see.decoding.settings import DecodingSettings
 from seq2see.layers.attention import Watch, harden
-from seq2see.models import Memory, Seq2Seq
+from seq2see.models import Generator, Memory
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 
 __all__ = ["NEVER", "Follow", "Hypothesis", "search"]
@@ -57,7 +57,7 @@ class _Sentence:
 
 @torch.inference_mode()
 def search(
-    model: Seq2Seq,
+    model: Generator,
     memory: Memory,
     limits: Sequence[int],
     settings: DecodingSettings,

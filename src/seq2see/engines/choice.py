@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from seq2see.decoding import DecodingSettings
 from seq2see.engines.ctranslate2 import CTranslate2, installed, misfit, refusal
 from seq2see.errors import SettingsError
-from seq2see.run import Model
+from seq2see.goals.text_model import TextModel
 
 __all__ = ["ENGINES", "EngineName", "use_engine"]
 
@@ -15,7 +15,7 @@ ENGINES: tuple[str, ...] = get_args(EngineName)
 
 
 def use_engine(
-    model: Model,
+    model: TextModel,
     folder: Path,
     name: str = "auto",
     *,
@@ -38,7 +38,7 @@ def use_engine(
         raise SettingsError(f"{asked} is not possible: {reason}")
 
 
-def _against(model: Model, settings: DecodingSettings, prefix: bool) -> str | None:
+def _against(model: TextModel, settings: DecodingSettings, prefix: bool) -> str | None:
     """Why the engine cannot be used, with a way out."""
     without = "leave --engine and --int8 out to decode with PyTorch"
     if not installed():

@@ -14,18 +14,19 @@ from typing import Any
 import torch
 
 from seq2see.decoding import DecodingSettings
-from seq2see.decoding.search import NEVER, Hypothesis
+from seq2see.decoding.engine import Work
+from seq2see.decoding.search import Hypothesis
 from seq2see.engines.export import SIDES, misfit, source_names, table_places, target_names, write_model
 from seq2see.engines.stored import exported
 from seq2see.errors import RunError
-from seq2see.run import Model
-from seq2see.text import END
+from seq2see.goals.text_model import TextModel
+from seq2see.text import STANDARD
 
 __all__ = ["CTranslate2", "installed", "misfit", "refusal"]
 
 _ROWS = 128
 """Rows of a batch, those of its beams and one more for each source: more pays little, and evens out less."""
-_NEVER = frozenset(NEVER)
+_NEVER = frozenset(STANDARD.never_said)
 _UNSCORED = (math.nan,)
 
 
@@ -47,7 +48,11 @@ def refusal(settings: DecodingSettings, prefix: bool = False) -> str | None:
 class CTranslate2:
     """Searches with CTranslate2: one worker for each thread that PyTorch would use."""
 
-    def __init__(self, model: Model, folder: Path, int8: bool = False) -> None:
+    window = 1024
+    """What it has in hand it finishes, even after Ctrl-C: enough to sort, no more."""
+    ahead = 1
+
+    def __init__(self, model: TextModel, folder: Path, int8: bool = False) -> None:
         self._compute = "int8" if int8 else "float32"
         self._workers = torch.get_num_threads()
         self._places = {side: table_places(model, side) for side in SIDES}
@@ -60,18 +65,13 @@ class CTranslate2:
         kept = "" if self._kept else "; its export is not kept, as the run directory cannot be written"
         return f"ctranslate2 ({self._compute}){kept}"
 
-    def takes(self, settings: DecodingSettings, forced: Sequence[int]) -> bool:
+    def takes(self, work: Work) -> bool:
         """Whether this way of decoding gives what our own loop would."""
-        return refusal(settings, bool(forced)) is None
+        return work.watching is None and refusal(work.settings, bool(work.prefix)) is None
 
-    def start(
-        self,
-        sources: Sequence[Sequence[int]],
-        limits: Sequence[int],
-        settings: DecodingSettings,
-        scored: bool,
-    ) -> Callable[[], list[list[Hypothesis] | None]]:
+    def start(self, work: Work) -> Callable[[], list[list[Hypothesis] | None]]:
         """Begin to search; what comes back waits for the hypotheses, None where our loop has to say them."""
+        sources, limits, settings, scored = work.sources, work.limits, work.settings, work.scored
         fitting = [
             row
             for row, (ids, limit) in enumerate(zip(sources, limits, strict=True))
@@ -132,7 +132,7 @@ class CTranslate2:
         for tokens, score in zip(result.hypotheses, result.scores or _UNSCORED, strict=True):
             length = len(tokens)
             ids = tuple(map(self._target.__getitem__, tokens))
-            if length > limit or ids[-1] != END or not _NEVER.isdisjoint(ids):
+            if length > limit or ids[-1] != STANDARD.end or not _NEVER.isdisjoint(ids):
                 return None
             total = score * length ** _penalty(settings)
             found.append(
@@ -154,7 +154,7 @@ class CTranslate2:
         )
         return [sum(one.log_probs) for one in results]
 
-    def _load(self, model: Model, place: Path) -> Any:
+    def _load(self, model: TextModel, place: Path) -> Any:
         import ctranslate2
 
         def load(folder: Path) -> Any:

@@ -6,12 +6,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from seq2see.goals.text_model import TextModel
 from seq2see.layers.attention import MultiHeadAttention
 from seq2see.layers.feedforward import FeedForward
-from seq2see.models import Seq2Seq
+from seq2see.models import Generator
 from seq2see.models.settings import TransformerSettings
 from seq2see.recipe import Recipe
-from seq2see.run import Model
 from seq2see.text import BEGIN, END, SPECIAL, UNKNOWN, Codec
 
 __all__ = ["SIDES", "Side", "misfit", "source_names", "table_places", "target_names", "write_model"]
@@ -25,7 +25,7 @@ def misfit(recipe: Recipe) -> str | None:
     settings = recipe.model
     for side, part in zip(SIDES, (settings.encoder, settings.decoder), strict=True):
         if not isinstance(part, TransformerSettings):
-            return f"a {part.kind} {side}"
+            return f"a {part.kind} {side}" if part is not None else "a model without a decoder"
     if settings.pointer:
         return "copying from the source (model.pointer)"
     assert isinstance(settings.decoder, TransformerSettings)
@@ -34,36 +34,37 @@ def misfit(recipe: Recipe) -> str | None:
     return None
 
 
-def table_places(model: Model, side: Side) -> int:
+def table_places(model: TextModel, side: Side) -> int:
     """How many places are written out: far more than training showed, if there are as many."""
-    longest: int = model.about["longest_source" if side == "encoder" else "longest_target"]
+    longest = model.facts.longest_source if side == "encoder" else model.facts.longest_target
     far = max(1024, 2 * longest + 64)
     return min(model.recipe.model.places(side) or far, far)
 
 
 @torch.no_grad()
-def write_model(network: Seq2Seq, codec: Codec, places: dict[Side, int], folder: Path) -> None:
+def write_model(network: Generator, codec: Codec, places: dict[Side, int], folder: Path) -> None:
     """Write a model folder; weights stay in 32 bits, and what is computed in is chosen when loading."""
     from ctranslate2 import specs
 
     settings = network.settings
     encoder = specs.TransformerEncoderSpec(**_outline(settings.encoder))
     decoder = specs.TransformerDecoderSpec(**_outline(settings.decoder))
-    _stack(encoder, network.encoder, encoder.embeddings[0], places["encoder"])
-    _stack(decoder, network.decoder, decoder.embeddings, places["decoder"], network.target_size)
-    for layer, block in zip(encoder.layer, network.encoder.blocks, strict=True):
+    front, reads, writes, head = _parts(network)
+    _stack(encoder, front, reads, encoder.embeddings[0], places["encoder"])
+    _stack(decoder, writes, writes, decoder.embeddings, places["decoder"], head.size)
+    for layer, block in zip(encoder.layer, reads.blocks, strict=True):
         _self_attention(layer.self_attention, block)
         _feedforward(layer.ffn, block.feedforward, block.feedforward_residual.norm)
-    for layer, block in zip(decoder.layer, network.decoder.blocks, strict=True):
+    for layer, block in zip(decoder.layer, writes.blocks, strict=True):
         _self_attention(layer.self_attention, block)
         _cross_attention(layer.attention, block)
         _feedforward(layer.ffn, block.feedforward, block.feedforward_residual.norm)
-    if network.output is not None:
-        _linear(decoder.projection, network.output)
+    if head.output is not None:
+        _linear(decoder.projection, head.output)
     else:
-        decoder.projection.weight = _numbers(network.decoder.embed.weight[: network.target_size])
+        decoder.projection.weight = _numbers(writes.embed.weight[: head.size])
     spec = specs.TransformerSpec(encoder, decoder)
-    spec.config.layer_norm_epsilon = network.encoder.blocks[0].attention_residual.norm.eps
+    spec.config.layer_norm_epsilon = reads.blocks[0].attention_residual.norm.eps
     spec.config.unk_token, spec.config.eos_token = SPECIAL[UNKNOWN], SPECIAL[END]
     spec.config.bos_token = spec.config.decoder_start_token = SPECIAL[BEGIN]
     spec.register_source_vocabulary(source_names(codec))
@@ -89,16 +90,21 @@ def _outline(part: Any) -> dict[str, Any]:
     }
 
 
-def _stack(spec: Any, stack: Any, embeddings: Any, places: int, size: int | None = None) -> None:
+def _parts(network: Generator) -> tuple[Any, Any, Any, Any]:
+    """Front, encoder, decoder and head, whose weights are looked at one by one."""
+    return network.front, network.encoder, network.decoder, network.head
+
+
+def _stack(spec: Any, front: Any, stack: Any, embeddings: Any, places: int, size: int | None = None) -> None:
     """The embedding with its scale, the table of places, and the norm at the end."""
-    embedded = stack.embed.weight[:size] * stack.scale
+    embedded = front.embed.weight[:size] * front.scale
     # W [e; p] + b = W_e e + (W_p p + b): a place that is joined on can be added too.
-    named = stack.positions(embedded.new_zeros(1, places, embedded.shape[1]))[0]
-    if stack.positions.join is not None:
-        embedded = embedded @ stack.positions.join.weight[:, : embedded.shape[1]].T
+    named = front.positions(embedded.new_zeros(1, places, embedded.shape[1]))[0]
+    if front.positions.join is not None:
+        embedded = embedded @ front.positions.join.weight[:, : embedded.shape[1]].T
     embeddings.weight = _numbers(embedded)
     spec.scale_embeddings = False
-    if not stack.positions.kind.startswith("rotary"):
+    if not front.positions.kind.startswith("rotary"):
         spec.position_encodings.encodings = _numbers(named)
     if isinstance(stack.final_norm, nn.LayerNorm):
         _norm(spec.layer_norm, stack.final_norm)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from seq2see.goals.text_model import TextModel
 from seq2see.models.weights import weights_of
-from seq2see.run import Model
 
 __all__ = ["exported", "fingerprint"]
 
@@ -20,10 +20,10 @@ _ABANDONED = 3600.0
 """Seconds after which a draft has lost its maker."""
 
 
-def fingerprint(model: Model) -> str:
+def fingerprint(model: TextModel) -> str:
     """A digest of all that goes into an export."""
     digest = hashlib.blake2b(digest_size=12)
-    parts = [str(_FORMAT), model.recipe.model.model_dump_json(), repr(sorted(model.about.items()))]
+    parts = [str(_FORMAT), model.recipe.model.model_dump_json(), model.facts.to_json()]
     for text in (*parts, *(text for _, text in sorted(model.codec.files().items()))):
         digest.update(text.encode("utf-8", "surrogatepass"))
     for name, tensor in sorted(weights_of(model.network).items()):
@@ -33,7 +33,7 @@ def fingerprint(model: Model) -> str:
 
 
 @contextmanager
-def exported(model: Model, place: Path, write: Callable[[Path], None]) -> Iterator[Path]:
+def exported(model: TextModel, place: Path, write: Callable[[Path], None]) -> Iterator[Path]:
     """The folder of the export, made if it is not there; where nothing can be written, one for a while.
 
     Each export has a folder of its own, named by what it holds, that appears when it is whole.

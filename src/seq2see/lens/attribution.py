@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from seq2see.layers.attention import Watch
-from seq2see.models import Seq2Seq
-from seq2see.text import BEGIN, UNKNOWN
+from seq2see.models import Generator
 
 __all__ = ["ATTRIBUTIONS", "gradient_times_input", "occlusion"]
 
@@ -20,7 +19,7 @@ Watching = Callable[[], Watch | None]
 
 
 def gradient_times_input(
-    network: Seq2Seq, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: Generator, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
 ) -> Tensor:
     """d log p(y_t) / d x_s . x_s with x_s the embedding of a source token, (T, S).
 
@@ -28,7 +27,7 @@ def gradient_times_input(
     """
     found = []
     for steps in torch.arange(len(said)).split(max(1, _TOGETHER // (len(source) + len(said)))):
-        inputs = _repeat([BEGIN, *said[:-1]], len(steps), network)
+        inputs = _repeat([network.special.begin, *said[:-1]], len(steps), network)
         kept: list[Tensor] = []
 
         def keep(module: object, given: object, embedded: Tensor, kept: list[Tensor] = kept) -> Tensor | None:
@@ -38,11 +37,11 @@ def gradient_times_input(
             kept.append(embedded.detach().requires_grad_())
             return kept[0]
 
-        hook = network.encoder.embed.register_forward_hook(keep)
+        hook = network.front.embed.register_forward_hook(keep)
         try:
             # CUDA's own recurrence has no gradient outside training.
             with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-                logits = network(_repeat(source, len(steps), network), inputs, watching())
+                logits = network.logits(_repeat(source, len(steps), network), inputs, watching())
         finally:
             hook.remove()
         tokens = torch.tensor(said, device=logits.device)[steps]
@@ -55,16 +54,19 @@ def gradient_times_input(
 
 @torch.inference_mode()
 def occlusion(
-    network: Seq2Seq, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: Generator, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
 ) -> Tensor:
     """log p(y_t) less what is left of it when a source token is replaced by the unknown one, (T, S)."""
-    rows = [list(source), *([*source[:place], UNKNOWN, *source[place + 1 :]] for place in range(len(source)))]
+    unknown = network.special.unknown
+    rows = [list(source), *([*source[:place], unknown, *source[place + 1 :]] for place in range(len(source)))]
     targets = torch.tensor(said, device=next(network.parameters()).device)
     found = []
     count = max(1, _TOGETHER // (len(source) + len(said)))
     for start in range(0, len(rows), count):
         part = torch.tensor(rows[start : start + count], device=targets.device)
-        logits = network(part, _repeat([BEGIN, *said[:-1]], len(part), network), watching())
+        logits = network.logits(
+            part, _repeat([network.special.begin, *said[:-1]], len(part), network), watching()
+        )
         chances = logits.float().log_softmax(-1)
         found.append(chances.gather(2, targets.expand(len(part), -1)[..., None])[..., 0])
     whole, *without = torch.cat(found)
@@ -72,12 +74,12 @@ def occlusion(
     return lost
 
 
-def _repeat(ids: Sequence[int], count: int, network: Seq2Seq) -> Tensor:
+def _repeat(ids: Sequence[int], count: int, network: Generator) -> Tensor:
     device = next(network.parameters()).device
     return torch.tensor([list(ids)], device=device).expand(count, -1)
 
 
-ATTRIBUTIONS: dict[str, Callable[[Seq2Seq, Sequence[int], Sequence[int], Watching], Tensor]] = {
+ATTRIBUTIONS: dict[str, Callable[[Generator, Sequence[int], Sequence[int], Watching], Tensor]] = {
     "gradient": gradient_times_input,
     "occlusion": occlusion,
 }

@@ -1,16 +1,16 @@
 """One source through one network: what it says, what it attends to on the way, and what edits change."""
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
 
 from seq2see.decoding import DecodingSettings
-from seq2see.decoding.search import NEVER, search
+from seq2see.decoding.search import search
 from seq2see.errors import DataError, SettingsError
 from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
@@ -18,17 +18,30 @@ from seq2see.lens.recording import Recorded, say
 from seq2see.lens.tree import Node, TreeGrower
 from seq2see.lens.view import Branch, Effect, Step, View
 from seq2see.lens.watching import Editor, Patterns, addresses_of, check_addresses
-from seq2see.models import Seq2Seq
+from seq2see.models import Generator
 from seq2see.settings import near
-from seq2see.text import BEGIN, END, Codec
+from seq2see.text import Codec
 
 __all__ = ["Lens", "Recording", "Wanted"]
 
 _CANDIDATES = 10
 """The likeliest tokens of a step that a view names."""
 
-Check = Callable[[Literal["encoder", "decoder"], Sequence[Sequence[int]]], None]
-Limit = Callable[[int, DecodingSettings, int], int]
+
+class Writer(Protocol):
+    """A model that can be looked at while it writes."""
+
+    @property
+    def network(self) -> Generator: ...
+
+    @property
+    def codec(self) -> Codec: ...
+
+    def refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
+        """Refuse texts of more tokens than a side can take."""
+
+    def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
+        """The most tokens of an output, by the length of its source and the number of forced tokens."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +69,12 @@ class _Seen:
 
 
 class Lens:
-    """Looks at a network through its tokenizers.
+    """Looks at a model that writes."""
 
-    `check` refuses what is too long for a side; `limit` is the most tokens of an output, by the length of
-    its source, the way of decoding and the number of forced tokens.
-    """
-
-    def __init__(self, network: Seq2Seq, codec: Codec, check: Check, limit: Limit) -> None:
-        self.network, self.codec, self._check, self._limit = network, codec, check, limit
+    def __init__(self, model: Writer) -> None:
+        self._model = model
+        self.network, self.codec = model.network, model.codec
+        self._special = model.codec.target.special
 
     def look(self, wanted: Wanted, edits: Sequence[Edit] = (), donor: "Lens | None" = None) -> View:
         """The view of a source, with the effect of the edits if there are any."""
@@ -101,7 +112,7 @@ class Lens:
         if not wanted.text.strip() and not wanted.features:
             raise DataError("there is no text to look at")
         source = self.codec.encode_sources([wanted.text], [wanted.features])[0]
-        self._check("encoder", [source])
+        self._model.refuse_too_long("encoder", [source])
         forces = [edit for edit in edits if isinstance(edit, Force)]
         cut, tree = False, None
         if wanted.target is None:
@@ -110,8 +121,11 @@ class Lens:
             raise SettingsError("with a given target no token can be forced; leave one of them out")
         else:
             given = wanted.target
-            said = [*(self.codec.target.encode(given) if isinstance(given, str) else given), END]
-        self._check("decoder", [said])
+            said = [
+                *(self.codec.target.encode(given) if isinstance(given, str) else given),
+                self._special.end,
+            ]
+        self._model.refuse_too_long("decoder", [said])
         editor = Editor(edits, patterns) if edits else None
         return _Seen(wanted.text, source, said, say(self.network, source, said, editor), cut, tree)
 
@@ -141,7 +155,7 @@ class Lens:
                     )
                 prefix = said[: force.step]
             prefix = [*prefix[: force.step], self._token(force.token)]
-            if prefix[-1] == END:
+            if prefix[-1] == self._special.end:
                 return prefix, False, None
         go_on(prefix)
         return said, cut, tree
@@ -157,17 +171,17 @@ class Lens:
     ) -> tuple[list[int], bool, list[Node] | None]:
         settings = wanted.settings
         editor = Editor(edits, patterns, searching=True) if edits else None
-        grower = TreeGrower() if settings.beam > 1 and not settings.sample else None
+        grower = TreeGrower(self._special) if settings.beam > 1 and not settings.sample else None
         device = next(self.network.parameters()).device
-        memory = self.network.encode(torch.tensor([source], device=device), editor)
-        limit = self._limit(len(source), settings, len(prefix))
+        memory = self.network.encode(self.network.sides(torch.tensor([source], device=device)), editor)
+        limit = self._model.output_limit(len(source), settings, len(prefix))
         found = search(self.network, memory, [limit], settings, [prefix], watch=editor, follow=grower)[0]
         if wanted.rank > len(found):
             raise SettingsError(
                 f"there are {len(found)} outputs, so none of rank {wanted.rank}; raise nbest and beam"
             )
         chosen = found[wanted.rank - 1]
-        said = [*chosen.ids, END]
+        said = [*chosen.ids, self._special.end]
         return said, chosen.cut, grower.grown(said) if grower is not None else None
 
     def _token(self, token: int | str) -> int:
@@ -178,7 +192,7 @@ class Lens:
             if token not in named:
                 raise SettingsError(f"no output token is {token!r}; {near(token, named)}")
             token = named[token]
-        if token >= size or token in NEVER:
+        if token >= size or token in self._special.never_said:
             raise SettingsError(f"token {token} cannot be forced; output tokens have ids below {size}")
         return token
 
@@ -222,9 +236,11 @@ class Lens:
     def _view(self, seen: _Seen) -> View:
         show = self.codec.target.tokens
         possible = seen.recorded.log_probabilities.index_fill(
-            1, torch.tensor(NEVER, device=seen.recorded.log_probabilities.device), -float("inf")
+            1,
+            torch.tensor(self._special.never_said, device=seen.recorded.log_probabilities.device),
+            -float("inf"),
         )
-        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(NEVER)), -1)
+        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(self._special.never_said)), -1)
         steps = [
             Step(
                 value, [(place, show([place])[0], chance) for place, chance in zip(ids, chances, strict=True)]
@@ -239,7 +255,7 @@ class Lens:
         ]
         return View(
             source=self.codec.source_tokens(seen.source),
-            read=show([BEGIN, *seen.said[:-1]]),
+            read=show([self._special.begin, *seen.said[:-1]]),
             predicted=show(seen.said),
             weights={address: found.cpu() for address, found in seen.recorded.weights.items()},
             output=self.codec.target.decode(seen.said),

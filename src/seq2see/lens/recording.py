@@ -8,8 +8,7 @@ from torch import Tensor
 
 from seq2see.layers.attention import Watch
 from seq2see.lens.watching import Recorder
-from seq2see.models import Seq2Seq
-from seq2see.text import BEGIN
+from seq2see.models import Generator
 
 __all__ = ["Recorded", "record", "say"]
 
@@ -31,19 +30,21 @@ class Recorded(NamedTuple):
 
 @torch.inference_mode()
 def record(
-    network: Seq2Seq, source: Tensor, inputs: Tensor, watch: Watch | None = None
+    network: Generator, source: Tensor, inputs: Tensor, watch: Watch | None = None
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Weights by address, (B, H, T, S), after whoever watches has changed them, and logits, (B, T, V)."""
     recorder = Recorder(watch)
-    logits = network(source, inputs, recorder)
+    logits = network.logits(source, inputs, recorder)
     return recorder.weights(), logits
 
 
 @torch.inference_mode()
-def say(network: Seq2Seq, source: Sequence[int], said: Sequence[int], watch: Watch | None = None) -> Recorded:
+def say(
+    network: Generator, source: Sequence[int], said: Sequence[int], watch: Watch | None = None
+) -> Recorded:
     """One target, the end symbol included, from one source."""
     device = next(network.parameters()).device
-    inputs = torch.tensor([[BEGIN, *said[:-1]]], device=device)
+    inputs = torch.tensor([[network.special.begin, *said[:-1]]], device=device)
     weights, logits = record(network, torch.tensor([source], device=device), inputs, watch)
     first = {address: found[0] for address, found in weights.items()}
     return Recorded(first, logits[0].float().log_softmax(-1))

@@ -6,7 +6,7 @@ from typing import Literal
 from torch import Tensor
 
 from seq2see.decoding.choosers import Chosen, top
-from seq2see.text import BEGIN, END
+from seq2see.text import Special
 
 __all__ = ["Node", "TreeGrower"]
 
@@ -28,8 +28,9 @@ class Node:
 class TreeGrower:
     """Follows a search with one source."""
 
-    def __init__(self) -> None:
-        self.nodes = [Node(None, BEGIN, 0.0, 0, "kept")]
+    def __init__(self, special: Special) -> None:
+        self._end = special.end
+        self.nodes = [Node(None, special.begin, 0.0, 0, "kept")]
         self._rows: list[int] | None = None
 
     def __call__(self, scores: Tensor, norms: Tensor | None, totals: Tensor, chosen: Chosen) -> None:
@@ -50,7 +51,7 @@ class TreeGrower:
         )
         after = []
         for row, token, value in found:
-            state: Literal["kept", "finished"] = "finished" if token == END else "kept"
+            state: Literal["kept", "finished"] = "finished" if token == self._end else "kept"
             alive = value > -float("inf")
             after.append(self._add(children, rows[row], token, value, state) if alive else rows[row])
         self._rows = after

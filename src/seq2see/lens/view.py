@@ -24,6 +24,8 @@ def sides_of(address: str) -> tuple[Side, Side]:
     """What the rows and the columns of an attention stand for."""
     if address.startswith("encoder"):
         return "source", "source"
+    if address.startswith("head"):
+        return "target", "source"
     return "target", "target" if address.endswith("self") else "source"
 
 
@@ -152,7 +154,10 @@ class View:
         drawing.show(self, at or self._last_cross(), head)
 
     def _last_cross(self) -> str:
-        crosses = [address for address in self.weights if address.endswith("cross")]
+        crosses = [address for address in self.weights if address.endswith((".cross", ".pool"))]
+        if not crosses:
+            # A model that only reads may still look from each of its tokens at the others.
+            crosses = [address for address in self.weights if address.startswith("encoder")]
         if not crosses:
             raise SettingsError(
                 "this model has no attention on its source: all it knows of it is one summary"

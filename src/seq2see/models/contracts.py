@@ -1,14 +1,53 @@
-"""What passes between the parts of a model, whatever they are made of."""
+"""What passes between the parts of a network, whatever they are made of."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
 
+from seq2see.data.sides import Batch, Side
 from seq2see.layers.attention import Watch
+from seq2see.text.special import Special
 
-__all__ = ["Decoder", "Encoder", "Memory", "State", "Written", "rows_of"]
+__all__ = [
+    "Decoder",
+    "Encoder",
+    "Front",
+    "Head",
+    "Loss",
+    "Memory",
+    "Sides",
+    "State",
+    "States",
+    "Vocabulary",
+    "Written",
+    "rows_of",
+]
+
+Sides = Mapping[str, Side]
+
+
+class Vocabulary(NamedTuple):
+    """How many ids a column has, and which of them are special."""
+
+    size: int
+    special: Special
+
+
+class Loss(NamedTuple):
+    """What training makes smaller: a sum over so many tokens, words or examples."""
+
+    total: Tensor
+    count: Tensor
+
+
+class States(NamedTuple):
+    """States (B, S, D), and where they stand for something (B, S)."""
+
+    states: Tensor
+    mask: Tensor
 
 
 @dataclass(frozen=True)
@@ -52,11 +91,18 @@ class State(Protocol):
         """Go on from other rows of the same sources: those of the first source, then of the second."""
 
 
+class Front(Protocol):
+    """Makes states of what is read: token ids now, patches of images later."""
+
+    def __call__(self, sides: Sides) -> States:
+        """States of the source, one for each of its positions."""
+
+
 class Encoder(Protocol):
     """Reads a source."""
 
-    def __call__(self, source: Tensor, watch: Watch | None = None) -> Memory:
-        """Encode ids (B, S)."""
+    def __call__(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
+        """Encode states (B, S, D) where the mask (B, S) is True."""
 
 
 class Decoder(Protocol):
@@ -70,3 +116,10 @@ class Decoder(Protocol):
 
     def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Written, State]:
         """Read one token for each row, (B,) -> (B, D), and go on."""
+
+
+class Head(Protocol):
+    """The end of a network: what it gives, and how wrong that is."""
+
+    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+        """How far what the network gives is from what the batch says."""

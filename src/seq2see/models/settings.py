@@ -2,13 +2,19 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, SerializeAsAny, Tag, model_validator
 
-from seq2see.layers.blocks import NormPlace
-from seq2see.layers.feedforward import Activation
-from seq2see.layers.positions import PositionKind
 from seq2see.layers.recurrence import Cell
 from seq2see.layers.scores import KeyActivation, ScoreKind
+from seq2see.models.encoders import (
+    ENCODERS,
+    ConvolutionSettings,
+    RecurrentEncoderSettings,
+    TransformerSettings,
+)
+from seq2see.models.fronts import FRONTS, TokenFrontSettings
+from seq2see.models.heads.summing import HeadSettings
+from seq2see.models.parts import Chosen, EncoderSettings, FrontSettings, check_heads
 from seq2see.settings import Settings
 
 __all__ = [
@@ -18,43 +24,6 @@ __all__ = [
     "RecurrentEncoderSettings",
     "TransformerSettings",
 ]
-
-
-class TransformerSettings(Settings):
-    """A stack of Transformer blocks, on either side."""
-
-    kind: Literal["transformer"] = "transformer"
-    layers: int = Field(default=3, ge=1, le=100)
-    heads: int = Field(default=4, ge=1, le=256)
-    feedforward: int = Field(default=512, ge=1)
-    activation: Activation = "relu"
-    norm: NormPlace = "before"
-    positions: PositionKind = "rotary"
-    join_positions: bool = False
-    """Join the positions to the embedding (and map back to the width) instead of adding them."""
-
-
-class RecurrentEncoderSettings(Settings):
-    """Layers of recurrence over the source."""
-
-    kind: Literal["recurrent"] = "recurrent"
-    cell: Cell = "lstm"
-    layers: int = Field(default=1, ge=1, le=100)
-    bidirectional: bool = True
-    """Half of the features of each layer read from the right."""
-    hidden: int | None = Field(default=None, ge=1, le=65536)
-    """The width of the states, both directions together; by default the model's."""
-
-
-class ConvolutionSettings(Settings):
-    """Layers of convolution over the source."""
-
-    kind: Literal["convolution"] = "convolution"
-    layers: int = Field(default=3, ge=1, le=100)
-    kernel: int = Field(default=3, ge=1, le=255)
-    """How many neighbouring places a layer sees at once."""
-    residual: bool = True
-    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
 
 
 class RecurrentDecoderSettings(Settings):
@@ -78,6 +47,38 @@ class RecurrentDecoderSettings(Settings):
     self_attention: Literal[ScoreKind, "none"] = "none"
     """Each step also looks at the decoder's own states before it."""
 
+    def check(self, model: "ModelSettings") -> None:
+        """Raise ValueError if this decoder does not fit the rest of the model."""
+        width, memory_width = self.hidden or model.width, model.memory_width
+        if self.attention == "none":
+            unused = {
+                "decoder.input_feeding": self.input_feeding,
+                "decoder.learned_values": self.learned_values,
+                "decoder.output = 'luong'": self.output == "luong",
+                "pointer": model.pointer,
+            }
+            for name in (name for name, on in unused.items() if on):
+                raise ValueError(
+                    f"{name} needs attention on the source, and decoder.attention is 'none'; "
+                    "choose an attention such as additive, or leave it out"
+                )
+        if self.attention in ("dot", "scaled-dot") and memory_width != width:
+            raise ValueError(
+                f"decoder.attention = {self.attention!r} multiplies states of one width, but the encoder's "
+                f"have {memory_width} and the decoder's {width}; make them equal, or choose general "
+                "or additive"
+            )
+        if self.self_attention == "location":
+            raise ValueError(
+                "decoder.self_attention = 'location' would name places of the source; choose another "
+                "score such as scaled-dot"
+            )
+        if self.attention == self.self_attention == "none" and self.heads > 1:
+            raise ValueError("decoder.heads needs an attention to split, and decoder.attention is 'none'")
+        check_heads("decoder.heads", width, self.heads)
+        if self.attention != "none":
+            check_heads("decoder.heads", memory_width, self.heads)
+
 
 def _kind(value: Any) -> str:
     """Which of several settings is meant; a Transformer where nothing is said."""
@@ -86,12 +87,6 @@ def _kind(value: Any) -> str:
     return str(getattr(value, "kind", "transformer"))
 
 
-EncoderSettings = Annotated[
-    Annotated[TransformerSettings, Tag("transformer")]
-    | Annotated[RecurrentEncoderSettings, Tag("recurrent")]
-    | Annotated[ConvolutionSettings, Tag("convolution")],
-    Discriminator(_kind),
-]
 DecoderSettings = Annotated[
     Annotated[TransformerSettings, Tag("transformer")]
     | Annotated[RecurrentDecoderSettings, Tag("recurrent")],
@@ -113,110 +108,56 @@ class ModelSettings(Settings):
     """The output layer is the target embedding, transposed."""
     pointer: bool = False
     """Tokens can also be copied from the source, through the decoder's attention."""
-    encoder: EncoderSettings = TransformerSettings()
-    decoder: DecoderSettings = TransformerSettings()
+    front: Annotated[SerializeAsAny[FrontSettings], BeforeValidator(Chosen(FRONTS, "tokens"))] = (
+        TokenFrontSettings()
+    )
+    encoder: Annotated[SerializeAsAny[EncoderSettings], BeforeValidator(Chosen(ENCODERS, "transformer"))] = (
+        TransformerSettings()
+    )
+    decoder: DecoderSettings | None = TransformerSettings()
+    """None for a model that reads but does not write."""
+    head: HeadSettings = HeadSettings()
+    """Of a model that reads but does not write."""
 
     def places(self, side: Literal["encoder", "decoder"]) -> int | None:
         """How many positions a side can name, if there is a limit."""
-        limited = getattr(getattr(self, side), "positions", None) in ("learned", "one-hot")
-        if side == "encoder" and getattr(self.decoder, "attention", None) == "location":
-            limited = True
+        if side == "decoder":
+            limited = isinstance(self.decoder, TransformerSettings) and self.decoder.limited
+        else:
+            limited = self.encoder.limited or self._by_location
         return self.max_length if limited else None
 
-    def without_end(self, side: Literal["encoder", "decoder"]) -> str:
-        """What to choose instead of that which limits a side's places."""
-        by_attention = side == "encoder" and getattr(self.decoder, "attention", None) == "location"
+    def unlimited(self, side: Literal["encoder", "decoder"]) -> str:
+        """What to choose so that a side has no limit of length."""
+        by_attention = side == "encoder" and self._by_location
         return "another attention than location" if by_attention else "sinusoidal or rotary positions"
+
+    @property
+    def _by_location(self) -> bool:
+        return isinstance(self.decoder, RecurrentDecoderSettings) and self.decoder.attention == "location"
 
     @property
     def memory_width(self) -> int:
         """The width of the encoder's states."""
-        return getattr(self.encoder, "hidden", None) or self.width
+        return self.encoder.memory_width(self.width)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        for side, part in (("encoder", self.encoder), ("decoder", self.decoder)):
-            if isinstance(part, TransformerSettings):
-                self._check_transformer(side, part)
-        if isinstance(self.encoder, ConvolutionSettings) and self.encoder.kernel % 2 == 0:
-            raise ValueError(
-                f"encoder.kernel = {self.encoder.kernel} has no middle; choose an odd number such as "
-                f"{self.encoder.kernel + 1}"
-            )
-        if isinstance(self.encoder, RecurrentEncoderSettings):
-            self._check_directions(self.encoder)
+        self.front.check(self)
+        self.encoder.check(self)
+        if self.decoder is None:
+            for pooling in self.head.poolings:
+                if pooling == "attention":
+                    check_heads("head.heads", self.memory_width, self.head.heads)
+            return self
         if isinstance(self.decoder, RecurrentDecoderSettings):
-            self._check_recurrent(self.decoder)
-        elif self.memory_width != self.width:
+            self.decoder.check(self)
+            return self
+        self.decoder.check_side(self, "decoder")
+        if self.memory_width != self.width:
             raise ValueError(
                 f"a transformer decoder looks at states of the model's width {self.width}, and those of "
                 f"the encoder have {self.memory_width}; leave encoder.hidden out, or choose "
                 "decoder.kind=recurrent"
             )
         return self
-
-    def _check_transformer(self, side: str, part: TransformerSettings) -> None:
-        _check_heads(f"{side}.heads", self.width, part.heads)
-        if part.positions.startswith("rotary") and self.width // part.heads % 2:
-            raise ValueError(
-                f"{side}.positions = {part.positions!r} turns pairs of features, but width {self.width} "
-                f"among {part.heads} heads leaves {self.width // part.heads} features; choose an even number"
-            )
-        if part.positions == "one-hot" and not part.join_positions and self.max_length > self.width:
-            raise ValueError(
-                f"{side}.positions = 'one-hot' needs a feature for each of max_length {self.max_length} "
-                f"places, but the width is {self.width}; set {side}.join_positions=true or a smaller "
-                "model.max_length"
-            )
-        if part.join_positions and part.positions in ("rotary", "rotary-self", "none"):
-            raise ValueError(
-                f"{side}.join_positions has nothing to join: {part.positions!r} positions are not "
-                "vectors; choose sinusoidal, learned or one-hot positions"
-            )
-
-    def _check_directions(self, part: RecurrentEncoderSettings) -> None:
-        if part.bidirectional and self.memory_width % 2:
-            raise ValueError(
-                f"encoder.bidirectional halves the states, and {self.memory_width} is odd; choose an even "
-                "encoder.hidden, or encoder.bidirectional=false"
-            )
-
-    def _check_recurrent(self, part: RecurrentDecoderSettings) -> None:
-        width = part.hidden or self.width
-        if part.attention == "none":
-            unused = {
-                "decoder.input_feeding": part.input_feeding,
-                "decoder.learned_values": part.learned_values,
-                "decoder.output = 'luong'": part.output == "luong",
-                "pointer": self.pointer,
-            }
-            for name in (name for name, on in unused.items() if on):
-                raise ValueError(
-                    f"{name} needs attention on the source, and decoder.attention is 'none'; "
-                    "choose an attention such as additive, or leave it out"
-                )
-        if part.attention in ("dot", "scaled-dot") and self.memory_width != width:
-            raise ValueError(
-                f"decoder.attention = {part.attention!r} multiplies states of one width, but the encoder's "
-                f"have {self.memory_width} and the decoder's {width}; make them equal, or choose general "
-                "or additive"
-            )
-        if part.self_attention == "location":
-            raise ValueError(
-                "decoder.self_attention = 'location' would name places of the source; choose another "
-                "score such as scaled-dot"
-            )
-        if part.attention == part.self_attention == "none" and part.heads > 1:
-            raise ValueError("decoder.heads needs an attention to split, and decoder.attention is 'none'")
-        _check_heads("decoder.heads", width, part.heads)
-        if part.attention != "none":
-            _check_heads("decoder.heads", self.memory_width, part.heads)
-
-
-def _check_heads(name: str, width: int, heads: int) -> None:
-    if width % heads:
-        below = width // heads * heads
-        near = [str(option) for option in (below, below + heads) if option]
-        raise ValueError(
-            f"{name}: width {width} cannot be split among {heads} heads; try width {' or '.join(near)}"
-        )

@@ -13,9 +13,8 @@ from seq2see.layers.dropout import Dropout
 from seq2see.layers.positions import Positions, turns
 from seq2see.models.contracts import Memory, State, Written
 from seq2see.models.settings import ModelSettings, TransformerSettings
-from seq2see.text import PAD
 
-__all__ = ["DecoderState", "TransformerDecoder", "TransformerEncoder"]
+__all__ = ["DecoderState", "TransformerDecoder"]
 
 _TIDY = 8
 """After so many steps, what the rows of a beam have left behind is cleared away if it is much."""
@@ -60,21 +59,6 @@ class _Stack(nn.Module):
         if not self.positions.kind.startswith("rotary"):
             return None
         return turns(start, end, self.head_width, like.device)
-
-
-class TransformerEncoder(_Stack):
-    """Blocks of self-attention over the source."""
-
-    name, block = "encoder", EncoderBlock
-
-    def forward(self, source: Tensor, watch: Watch | None = None) -> Memory:
-        mask = masks.present(source, PAD)
-        states = self.read(source)
-        rotation = self.rotation(0, source.shape[1], source)
-        for block in self.blocks:
-            states = block(states, mask[:, None, None], rotation, watch)
-        states = self.final_norm(states)
-        return Memory(states, mask, masks.mean(states, mask))
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,27 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
     return found
 
 
+_RENAMED = {
+    "encoder.embed.": "front.embed.",
+    "encoder.positions.": "front.positions.",
+    "output.": "head.output.",
+    "pointer.": "head.pointer.",
+}
+"""How the names of weights began in version 0.1.0, and how they begin now."""
+
+
+def _current(name: str) -> str:
+    """The name that a weight has today."""
+    for old, new in _RENAMED.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
+
+
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str) -> None:
-    """Copy weights into a model, or say which do not fit."""
+    """Copy weights into a model, or say which do not fit; old names are understood."""
     own = weights_of(model)
+    weights = {_current(name): tensor for name, tensor in weights.items()}
     for name in sorted(own.keys() ^ weights.keys()):
         where = "lacks" if name in own else "has, but the recipe does not,"
         raise RunError(f"{origin} does not fit the recipe: it {where} the weight {name}")

@@ -1,7 +1,7 @@
 """Strings to ids and back. Knows nothing of anything else."""
 
-from seq2see.text.codec import Codec
-from seq2see.text.special import BEGIN, END, PAD, SPECIAL, UNKNOWN
+from seq2see.text.codec import Codec, SourceCodec
+from seq2see.text.special import BEGIN, END, PAD, SPECIAL, STANDARD, UNKNOWN, Special
 from seq2see.text.tokenizer import Kind, TextSettings, Tokenizer, TokenizerSettings
 
 __all__ = [
@@ -9,9 +9,12 @@ __all__ = [
     "END",
     "PAD",
     "SPECIAL",
+    "STANDARD",
     "UNKNOWN",
     "Codec",
     "Kind",
+    "SourceCodec",
+    "Special",
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",

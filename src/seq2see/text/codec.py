@@ -4,17 +4,60 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from seq2see.text.special import END, PAD, SPECIAL
+from seq2see.text.special import SPECIAL
 from seq2see.text.tokenizer import TextSettings, Tokenizer
 
-__all__ = ["Codec"]
+__all__ = ["Codec", "SourceCodec"]
 
 
-class Codec:
-    """Source, target and feature vocabularies; features stand before the source, with ids after its own."""
+class SourceCodec:
+    """The vocabularies of what is read: features stand before the source, with ids after its own."""
+
+    def __init__(self, source: Tokenizer, features: Tokenizer | None = None) -> None:
+        self.source, self.features = source, features
+
+    @property
+    def source_size(self) -> int:
+        """Ids on the source side, features included."""
+        return self.source.size + (self.features.size if self.features else 0)
+
+    def encode_sources(self, texts: Sequence[str], features: Sequence[str] | None = None) -> list[list[int]]:
+        """Ids of sources, with their features first and the end symbol last."""
+        end = self.source.special.end
+        ids = [[*found, end] for found in self.source.encode_many(texts)]
+        if self.features is None:
+            return ids
+        shift = self.source.size
+        tags = self.features.encode_many(features or [""] * len(texts))
+        return [[shift + tag for tag in before] + after for before, after in zip(tags, ids, strict=True)]
+
+    def source_tokens(self, ids: Sequence[int]) -> list[str]:
+        """Source ids as a person would read them; features in square brackets."""
+        shift = self.source.size
+        return [
+            f"[{self.features.tokens([i - shift])[0]}]"
+            if self.features and i >= shift
+            else self.source.tokens([i])[0]
+            for i in ids
+        ]
+
+    def files(self) -> dict[str, str]:
+        """File name and JSON text of each tokenizer."""
+        named = {"source": self.source, "features": self.features}
+        return {f"{name}.json": one.to_json() for name, one in named.items() if one is not None}
+
+    @classmethod
+    def load_source(cls, folder: Path) -> "SourceCodec":
+        """Read the tokenizers of a run directory that writes no text."""
+        return SourceCodec(Tokenizer.load(folder / "source.json"), _features(folder))
+
+
+class Codec(SourceCodec):
+    """The vocabularies of both sides, for a model that reads one text and writes another."""
 
     def __init__(self, source: Tokenizer, target: Tokenizer, features: Tokenizer | None = None) -> None:
-        self.source, self.target, self.features = source, target, features
+        super().__init__(source, features)
+        self.target = target
 
     @classmethod
     def learn(
@@ -38,50 +81,28 @@ class Codec:
         return self.source is self.target
 
     @property
-    def source_size(self) -> int:
-        """Ids on the source side, features included."""
-        return self.source.size + (self.features.size if self.features else 0)
-
-    @property
     def target_size(self) -> int:
         """Ids on the target side."""
         return self.target.size
 
     def copies(self) -> list[int]:
-        """For each source id the target id of the same token, or PAD where there is none."""
+        """For each source id the target id of the same token, or that of padding where there is none."""
+        special = self.target.special
         if self.shared:
             same = list(range(self.target.size))
         else:
             known = self.target.vocabulary
-            same = [PAD] * self.source.size
+            same = [special.pad] * self.source.size
             for token, place in self.source.vocabulary.items():
-                same[place] = known.get(token, PAD)
-        same += [PAD] * (self.source_size - len(same))
+                same[place] = known.get(token, special.pad)
+        same += [special.pad] * (self.source_size - len(same))
         # Of the special symbols only the end can be both read and written.
-        return [place if place >= len(SPECIAL) or place == END else PAD for place in same]
-
-    def encode_sources(self, texts: Sequence[str], features: Sequence[str] | None = None) -> list[list[int]]:
-        """Ids of sources, with their features first and the end symbol last."""
-        ids = [[*found, END] for found in self.source.encode_many(texts)]
-        if self.features is None:
-            return ids
-        shift = self.source.size
-        tags = self.features.encode_many(features or [""] * len(texts))
-        return [[shift + tag for tag in before] + after for before, after in zip(tags, ids, strict=True)]
+        return [place if place >= len(SPECIAL) or place == special.end else special.pad for place in same]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
         """Ids of targets, with the end symbol last."""
-        return [[*found, END] for found in self.target.encode_many(texts)]
-
-    def source_tokens(self, ids: Sequence[int]) -> list[str]:
-        """Source ids as a person would read them; features in square brackets."""
-        shift = self.source.size
-        return [
-            f"[{self.features.tokens([i - shift])[0]}]"
-            if self.features and i >= shift
-            else self.source.tokens([i])[0]
-            for i in ids
-        ]
+        end = self.target.special.end
+        return [[*found, end] for found in self.target.encode_many(texts)]
 
     def files(self) -> dict[str, str]:
         """File name and JSON text of each tokenizer."""
@@ -97,5 +118,8 @@ class Codec:
             source = target = Tokenizer.load(folder / "shared.json")
         else:
             source, target = Tokenizer.load(folder / "source.json"), Tokenizer.load(folder / "target.json")
-        tags = folder / "features.json"
-        return cls(source, target, Tokenizer.load(tags) if tags.exists() else None)
+        return cls(source, target, _features(folder))
+
+
+def _features(folder: Path) -> Tokenizer | None:
+    return Tokenizer.load(folder / "features.json") if (folder / "features.json").exists() else None

@@ -4,7 +4,27 @@ Each name holds a space inside. No kind of tokenizer makes a token with a space 
 so a text that contains such a name is still only text.
 """
 
-__all__ = ["BEGIN", "END", "PAD", "SPECIAL", "UNKNOWN"]
+from typing import NamedTuple
+
+__all__ = ["BEGIN", "END", "PAD", "SPECIAL", "STANDARD", "UNKNOWN", "Special"]
 
 SPECIAL = ("< pad >", "< begin >", "< end >", "< unknown >")
 PAD, BEGIN, END, UNKNOWN = range(len(SPECIAL))
+
+
+class Special(NamedTuple):
+    """The ids of the special symbols of one vocabulary."""
+
+    pad: int
+    begin: int
+    end: int
+    unknown: int
+
+    @property
+    def never_said(self) -> tuple[int, int, int]:
+        """Symbols that no output has."""
+        return self.pad, self.begin, self.unknown
+
+
+STANDARD = Special(PAD, BEGIN, END, UNKNOWN)
+"""The ids in every vocabulary that this package learns."""

@@ -13,7 +13,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, tra
 
 from seq2see.errors import RunError
 from seq2see.settings import Settings
-from seq2see.text.special import SPECIAL, UNKNOWN
+from seq2see.text.special import SPECIAL, STANDARD, UNKNOWN, Special
 
 __all__ = ["Kind", "TextSettings", "Tokenizer", "TokenizerSettings"]
 
@@ -81,6 +81,11 @@ class Tokenizer:
     def to_json(self) -> str:
         """The whole tokenizer as JSON text."""
         return str(self._inner.to_str(pretty=True))
+
+    @property
+    def special(self) -> Special:
+        """The ids of the special symbols."""
+        return STANDARD
 
     @property
     def size(self) -> int:

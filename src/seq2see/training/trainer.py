@@ -12,7 +12,7 @@ import torch
 
 from seq2see.data.batches import Batch, Batches
 from seq2see.errors import TrainingError
-from seq2see.models import Seq2Seq
+from seq2see.models import Network
 from seq2see.models.weights import load_weights, read_tensors, weights_of
 from seq2see.training.checkpoint import Checkpoints, Progress
 from seq2see.training.log import Log
@@ -23,7 +23,7 @@ from seq2see.training.signals import Interruption
 
 __all__ = ["Trainer"]
 
-Validate = Callable[[Seq2Seq], dict[str, float]]
+Validate = Callable[[Network], dict[str, float]]
 
 
 class Trainer:
@@ -31,7 +31,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: Seq2Seq,
+        model: Network,
         batches: Batches,
         validate: Validate,
         settings: TrainingSettings,
@@ -97,20 +97,13 @@ class Trainer:
         self.model.train()
         began = time.perf_counter()
         parts = [batch.to(self.device) for batch in islice(stream, self.settings.accumulate)]
-        tokens = sum(batch.tokens for batch in parts)
         # Where time or tokens run out before the steps do, the schedule keeps pace with them.
         rate = learning_rate(max(self.progress.step + 1, self._share() * self.settings.steps), self.settings)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
-        total = 0.0
         try:
-            for batch in parts:
-                with self._precision():
-                    smoothing = self.settings.label_smoothing
-                    loss = self.model.loss(batch.source, batch.inputs, batch.labels, smoothing) / tokens
-                loss.backward()
-                total += loss.item()
+            total, count = self._gradients(parts)
         except torch.OutOfMemoryError:
             raise TrainingError(
                 f"the memory of {self.device} is full; start a new run with a lower training.batch_tokens "
@@ -121,6 +114,7 @@ class Trainer:
             raise TrainingError(self._not_finite(parts, total, norm))
         self.optimizer.step()
         self.progress.step += 1
+        tokens = round(count)
         self.progress.tokens += tokens
         self.progress.data = self.batches.state()
         now = time.perf_counter()
@@ -137,6 +131,22 @@ class Trainer:
             self.progress.seconds,
             self._share(),
         )
+
+    def _gradients(self, parts: list[Batch]) -> tuple[float, float]:
+        """Add up the gradients of batches; gives the loss of each token or example, and their number."""
+        losses = []
+        for batch in parts:
+            with self._precision():
+                loss = self.model(batch)
+            # One batch is divided by its own count; several have a common one, known after the last of them.
+            (loss.total / (loss.count if len(parts) == 1 else 1)).backward()
+            losses.append((loss.total.detach(), loss.count))
+        count = sum(float(count) for _, count in losses)
+        if len(parts) > 1:
+            for parameter in self.model.parameters():
+                if parameter.grad is not None:
+                    parameter.grad /= count
+        return sum(float(total) for total, _ in losses) / count, count
 
     def _look(self, log: Log) -> None:
         """Score the dev set; keep the weights if they are the best so far, and for the average."""
@@ -234,7 +244,7 @@ class Trainer:
         )
 
 
-def _optimizer(model: Seq2Seq, settings: TrainingSettings) -> torch.optim.Optimizer:
+def _optimizer(model: Network, settings: TrainingSettings) -> torch.optim.Optimizer:
     kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
     return kind(
         model.parameters(),

@@ -1,0 +1,56 @@
+"""Words cut into tokens, with the place of each word's last token kept."""
+
+from collections.abc import Sequence
+
+from seq2see.data.columns.contract import Array, Stored, fill
+from seq2see.data.columns.tags import split_words
+from seq2see.data.columns.text import SourceText
+from seq2see.data.pairs import Pair
+from seq2see.data.sides import Side
+from seq2see.text import Tokenizer
+
+__all__ = ["AlignedText", "WordEnds"]
+
+
+def tokens_of_words(tokenizer: Tokenizer, examples: Sequence[Pair]) -> list[list[list[int]]]:
+    """The ids of each word of each example; a word that has none gets the unknown one."""
+    words = [split_words(one.source) for one in examples]
+    flat = iter(tokenizer.encode_many([word for sentence in words for word in sentence]))
+    return [[next(flat) or [tokenizer.special.unknown] for _ in sentence] for sentence in words]
+
+
+class AlignedText(SourceText):
+    """The text that is read, word by word, then the end symbol."""
+
+    def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
+        sentences = tokens_of_words(self.codec.source, examples)
+        return [[*(token for word in words for token in word), self.special.end] for words in sentences]
+
+
+class WordEnds:
+    """The place of the last token of each word, where a tag is read off, (B, words)."""
+
+    limited = False
+    dtype = "uint32"
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
+        rows = []
+        for words in tokens_of_words(self._tokenizer, examples):
+            ends, place = [], -1
+            for word in words:
+                place += len(word)
+                ends.append(place)
+            rows.append(ends)
+        return rows
+
+    def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
+        return Side(*fill(rows, 0))
+
+    def unknown(self, values: Array) -> int:
+        return 0
+
+    def stored(self) -> Stored:
+        return {"kind": "word ends"}

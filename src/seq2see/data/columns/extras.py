@@ -1,0 +1,78 @@
+"""Further columns of numbers and of a few distinct words, joined at a model's head."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+
+from seq2see.data.columns.contract import Array, Stored
+from seq2see.data.columns.number import number_of
+from seq2see.data.pairs import Pair
+from seq2see.data.sides import Side
+
+__all__ = ["Extras"]
+
+_MOST = 100
+"""Distinct words of a column that get a feature of their own."""
+
+
+class Extras:
+    """Numbers standardised, and each word of the other columns as a feature that is 0 or 1."""
+
+    limited = False
+    dtype = "float32"
+
+    def __init__(
+        self, names: Sequence[str], numbers: Sequence[tuple[float, float]], words: Sequence[Sequence[str]]
+    ) -> None:
+        self.names, self.numbers, self.words = (
+            list(names),
+            [tuple(one) for one in numbers],
+            list(map(list, words)),
+        )
+
+    @classmethod
+    def learn(cls, examples: Iterable[Pair], names: Sequence[str], numbers: int) -> "Extras":
+        """Mean and deviation of the first so many columns, and the commonest words of the others."""
+        values: list[list[float]] = []
+        words: list[dict[str, int]] = [{} for _ in names[numbers:]]
+        for one in examples:
+            values.append(_numbers(one, names[:numbers]))
+            for counts, word in zip(words, one.extras[numbers:], strict=True):
+                counts[word.strip()] = counts.get(word.strip(), 0) + 1
+        table = np.array(values).reshape(len(values), numbers)
+        spreads = [(float(column.mean()), float(column.std()) or 1.0) for column in table.T]
+        common = [sorted(counts, key=lambda word: (-counts[word], word))[:_MOST] for counts in words]
+        return cls(names, spreads, common)
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return len(self.numbers) + sum(map(len, self.words))
+
+    def encode(self, examples: Sequence[Pair]) -> list[list[float]]:
+        return [self._row(one) for one in examples]
+
+    def _row(self, example: Pair) -> list[float]:
+        count = len(self.numbers)
+        values = _numbers(example, self.names[:count])
+        row = [(value - mean) / spread for value, (mean, spread) in zip(values, self.numbers, strict=True)]
+        for known, word in zip(self.words, example.extras[count:], strict=True):
+            row += [float(word.strip() == one) for one in known]
+        return row
+
+    def collate(self, rows: Sequence[Sequence[float] | Array]) -> Side:
+        return Side(torch.from_numpy(np.array(rows, np.float32).reshape(len(rows), self.width)))
+
+    def unknown(self, values: Array) -> int:
+        return 0
+
+    def stored(self) -> Stored:
+        return {"kind": "extras", "names": self.names, "numbers": self.numbers, "words": self.words}
+
+
+def _numbers(example: Pair, names: Sequence[str]) -> list[float]:
+    return [
+        number_of(text, example.line, f"the number in column {name!r}")
+        for name, text in zip(names, example.extras, strict=False)
+    ]

@@ -1,0 +1,77 @@
+"""Texts as ids of a tokenizer."""
+
+from collections.abc import Sequence
+
+from seq2see.data.columns.contract import Array, Stored, fill, smallest
+from seq2see.data.pairs import Pair
+from seq2see.data.sides import Side
+from seq2see.text import SourceCodec, Special, Tokenizer
+
+__all__ = ["SourceText", "TargetText"]
+
+
+class SourceText:
+    """The text that is read: its features first, then its tokens, then the end symbol."""
+
+    limited = True
+
+    def __init__(self, codec: SourceCodec) -> None:
+        self.codec = codec
+
+    @property
+    def special(self) -> Special:
+        """The ids of the special symbols."""
+        return self.codec.source.special
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+        return self.codec.source_size
+
+    @property
+    def dtype(self) -> str:
+        return smallest(self.size)
+
+    def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
+        return self.codec.encode_sources([one.source for one in examples], [one.features for one in examples])
+
+    def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
+        return Side(*fill(rows, self.special.pad))
+
+    def unknown(self, values: Array) -> int:
+        return int((values == self.special.unknown).sum())
+
+    def stored(self) -> Stored:
+        return {"kind": "text", **self.codec.files()}
+
+
+class TargetText:
+    """The text that is written: the begin symbol, its tokens, then the end symbol."""
+
+    limited = True
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+        return self.tokenizer.size
+
+    @property
+    def dtype(self) -> str:
+        return smallest(self.size)
+
+    def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
+        end = self.tokenizer.special.end
+        return [[*ids, end] for ids in self.tokenizer.encode_many([one.target for one in examples])]
+
+    def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
+        special = self.tokenizer.special
+        return Side(*fill(rows, special.pad, special.begin))
+
+    def unknown(self, values: Array) -> int:
+        return int((values == self.tokenizer.special.unknown).sum())
+
+    def stored(self) -> Stored:
+        return {"kind": "text", "target.json": self.tokenizer.to_json()}

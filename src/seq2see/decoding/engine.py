@@ -1,0 +1,75 @@
+"""Who searches for outputs: our own loop, or another program that can do the same faster."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from seq2see.decoding.bulk import search_all
+from seq2see.decoding.search import Hypothesis
+from seq2see.decoding.settings import DecodingSettings
+from seq2see.layers.attention import Watch
+from seq2see.models import Generator
+
+__all__ = ["Engine", "OwnLoop", "Work"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Sources to find outputs for, and how."""
+
+    sources: Sequence[Sequence[int]]
+    limits: Sequence[int]
+    """The most tokens of each output."""
+    settings: DecodingSettings
+    keys: Sequence[int] = field(default=())
+    """Names of the sources for the random numbers of sampling."""
+    prefix: Sequence[int] = ()
+    """Tokens that every output begins with."""
+    scored: bool = True
+    """Whether log-probabilities are wanted."""
+    watching: Callable[[], Watch] | None = None
+    """Makes a watcher of attention for each batch."""
+
+
+class Engine(Protocol):
+    """Finds the outputs of a window of sources."""
+
+    window: int
+    """Sources that it is given at a time."""
+    ahead: int
+    """Windows that it has in hand beyond that which is waited for, so that it is never idle."""
+
+    def takes(self, work: Work) -> bool:
+        """Whether it can do this as our own loop would."""
+
+    def start(self, work: Work) -> Callable[[], list[list[Hypothesis] | None]]:
+        """Begin; what comes back waits for the hypotheses, None where our own loop has to find them."""
+
+
+class OwnLoop:
+    """The search of this package, which can do everything."""
+
+    window = 4096
+    ahead = 0
+
+    def __init__(self, network: Generator) -> None:
+        self._network = network
+
+    def takes(self, work: Work) -> bool:
+        """Always."""
+        return True
+
+    def start(self, work: Work) -> Callable[[], list[list[Hypothesis] | None]]:
+        """The search itself is done when its outputs are waited for."""
+        return lambda: list(
+            search_all(
+                self._network,
+                work.sources,
+                work.limits,
+                work.settings,
+                work.prefix,
+                work.keys or None,
+                work.scored,
+                work.watching,
+            )
+        )

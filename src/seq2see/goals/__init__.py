@@ -1,0 +1,78 @@
+"""Goals: what a model is for. One file each, one row each in the table."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from seq2see.data import Pair
+from seq2see.errors import RunError, SettingsError
+from seq2see.goals.classify import Classify
+from seq2see.goals.contract import Columns, Goal, Predictor
+from seq2see.goals.generate import Generate
+from seq2see.goals.regress import Regress
+from seq2see.goals.tag import Tag
+from seq2see.models.weights import load_weights, read_tensors
+from seq2see.recipe import read_recipe
+from seq2see.run import DataFacts, Run, device_of
+from seq2see.settings import near
+
+__all__ = ["GOALS", "Columns", "Goal", "Predictor", "goal_named", "guess", "load"]
+
+GOALS: dict[str, Goal] = {
+    "tag": Tag(),
+    "regress": Regress(),
+    "classify": Classify(),
+    "generate": Generate(),
+}
+"""Goals by name, in the order in which they are considered for data that come without one."""
+
+
+def goal_named(name: str) -> Goal:
+    """A goal by its name."""
+    if name not in GOALS:
+        raise SettingsError(f"there is no goal {name!r}; {near(name, GOALS)}")
+    return GOALS[name]
+
+
+def guess(sample: Sequence[Pair], format: str) -> tuple[str, str]:
+    """The goal that examples look as if they were meant for, and why."""
+    for name, goal in GOALS.items():
+        if (reason := goal.suits(sample, format)) is not None:
+            return name, reason
+    raise AssertionError("texts can always be generated")
+
+
+def load(folder: str | Path, device: str = "auto") -> Predictor:
+    """Load a run directory: what comes back answers as its goal says."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise RunError(f"there is no run directory {folder}; 'seq2see train' makes one")
+    if not (folder / "recipe.yaml").exists():
+        raise RunError(f"{folder} is not a run directory: it has no recipe.yaml")
+    recipe = read_recipe(folder / "recipe.yaml")
+    goal = goal_named(recipe.goal)
+    columns = goal.load(recipe, folder)
+    network = goal.network(recipe, columns)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise RunError(
+            f"{folder} has no weights yet: training has not reached its first look at the dev set; "
+            "go on with 'seq2see train --resume'"
+        )
+    load_weights(network, read_tensors(weights)[0], str(weights))
+    facts = DataFacts.read(folder)
+    run = Run(recipe, columns, network.to(device_of(device)), facts, folder, read_calibration(folder))
+    return goal.predictor(run)
+
+
+def read_calibration(folder: Path) -> dict[str, float]:
+    """What held-out examples told of how sure a run is; empty before training has ended."""
+    path = folder / "calibration.json"
+    if not path.exists():
+        return {}
+    try:
+        return {
+            str(name): float(value) for name, value in json.loads(path.read_text(encoding="utf-8")).items()
+        }
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from None

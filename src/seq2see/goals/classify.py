@@ -1,0 +1,231 @@
+"""The goal `classify`: read a text, choose a class, or any number of labels."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+from torch.nn import functional as F
+
+from seq2see.data import Pair, Problem
+from seq2see.data.columns import Labels, LabelSets
+from seq2see.data.columns.label import SEPARATOR, split_labels
+from seq2see.data.columns.number import parse_number
+from seq2see.data.survey import Survey
+from seq2see.evaluation import Classes, Outcome
+from seq2see.evaluation import LabelSets as SetOutcome
+from seq2see.evaluation.calibration import expected_calibration_error, fit_temperature, probabilities
+from seq2see.goals.choices import Choice
+from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.reading_choices import choose_reader
+from seq2see.goals.reading_model import ReadingModel
+from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.layers.attention import Watch
+from seq2see.lens.reading import Reading
+from seq2see.models import Network, make_reader
+from seq2see.models.contracts import Sides
+from seq2see.models.heads import ClassHead
+from seq2see.recipe import Recipe
+from seq2see.run import Run
+
+__all__ = ["Classified", "Classifier", "Classify", "number_problem"]
+
+_MOST_CLASSES = 100
+_EACH = 10
+"""Examples that every class has on the average, where targets are taken for classes."""
+_LIKELY = 0.5
+"""From this probability on, a label is given, where there may be several."""
+
+
+def number_problem(example: Pair, numbers: int) -> Problem | None:
+    """Which of the further columns of numbers holds none."""
+    for place, text in enumerate(example.extras[:numbers], 1):
+        if parse_number(text) is None:
+            return Problem(example.line, "not a number", f"{text[:40]!r} in number column {place}")
+    return None
+
+
+class Classify:
+    """Texts to classes."""
+
+    name = "classify"
+
+    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
+        """A few distinct targets, each of them often."""
+        counts = Counter(one.target.strip() for one in sample)
+        if 2 <= len(counts) <= _MOST_CLASSES and len(sample) >= _EACH * len(counts):
+            shown = ", ".join(label for label, _ in counts.most_common(4))
+            return f"{len(counts)} distinct targets: {shown}{', ...' if len(counts) > 4 else ''}"
+        return None
+
+    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
+        """Any target is a label; extra numbers must be numbers."""
+        return number_problem(example, numbers)
+
+    def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+        """Tokens, encoder, head and schedule by the number and length of texts."""
+        choice = choose_reader(found, asked, model, "accuracy")
+        several = sum(SEPARATOR in one.target for one in found.sample)
+        if several > len(found.sample) // 20:
+            choice.take(
+                {"model": {"head": {"several_labels": True}}, "training": {"metric": "micro_f1"}},
+                f"several labels for a text (many targets have {SEPARATOR} between labels)",
+            )
+        return choice
+
+    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+        """Learn what is read, and the labels."""
+        kind = LabelSets if recipe.model.head.several_labels else Labels
+        return {**learn_sources(recipe, examples), "target": kind.learn(examples())}
+
+    def files(self, columns: Columns) -> dict[str, str]:
+        """Tokenizers and labels."""
+        return column_files(columns)
+
+    def load(self, recipe: Recipe, folder: Path) -> Columns:
+        """Read tokenizers and labels."""
+        kind = LabelSets if recipe.model.head.several_labels else Labels
+        stored = read_stored(folder)["target"]
+        return {**load_sources(recipe, folder), "target": kind(stored["labels"], stored.get("counts"))}
+
+    def network(self, recipe: Recipe, columns: Columns) -> Network:
+        """An encoder under a head with a score for each class."""
+        labels, settings = columns["target"], recipe.model
+        assert isinstance(labels, Labels)
+        extras = getattr(columns.get("extras"), "width", 0)
+
+        def head(width: int) -> ClassHead:
+            return ClassHead(
+                width,
+                extras,
+                len(labels.labels),
+                settings.head,
+                isinstance(labels, LabelSets),
+                labels.weights() if settings.head.class_weights else None,
+                recipe.training.label_smoothing,
+            )
+
+        return make_reader(settings, vocabularies(columns), head)
+
+    def predictor(self, run: Run) -> "Classifier":
+        """A model that takes texts and gives labels."""
+        return Classifier(run)
+
+    def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
+        """The temperature at which the model is as sure as it is right on held-out examples."""
+        assert isinstance(predictor, Classifier)
+        if predictor.several:
+            return {}
+        usable = [one for one in examples if one.source.strip() and one.target.strip() in predictor.labels]
+        logits = np.stack([scores.numpy() for scores in predictor.outputs(usable)])
+        truth = np.array([predictor.labels.index(one.target.strip()) for one in usable])
+        temperature = fit_temperature(logits, truth)
+
+        def error(temperature: float) -> float:
+            found = probabilities(logits, temperature)
+            return expected_calibration_error(found.max(1), found.argmax(1) == truth)
+
+        before, after = error(1.0), error(temperature)
+        # Likelihood decides on the temperature; where confidence itself gets worse, it is left alone.
+        if after > before:
+            temperature, after = 1.0, before
+        return {"temperature": temperature, "ece_before": before, "ece_after": after}
+
+    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+        """The commonest class, and a linear model on counts of words and letters."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Classified:
+    """The class of a text, or its labels, with the probability of each class."""
+
+    labels: tuple[str, ...]
+    probabilities: dict[str, float]
+
+    @property
+    def text(self) -> str:
+        """The labels as they stand in a file."""
+        return SEPARATOR.join(self.labels)
+
+    @property
+    def detail(self) -> str:
+        """Every class with its probability, the likeliest first."""
+        ordered = sorted(self.probabilities.items(), key=lambda item: -item[1])
+        return "\t".join(f"{label}={chance:.4f}" for label, chance in ordered)
+
+    def values(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"label": self.text, "probabilities": self.probabilities}
+
+    def __repr__(self) -> str:
+        chance = max(self.probabilities.values(), default=0.0)
+        return f"<{self.text or 'no label'}: {chance:.1%} sure, of {len(self.probabilities)} classes>"
+
+
+class Classifier(ReadingModel[Classified]):
+    """A trained model that takes texts and gives labels."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes, in the order of the head's outputs."""
+        column = self.run.columns["target"]
+        assert isinstance(column, Labels)
+        return column.labels
+
+    @property
+    def several(self) -> bool:
+        """Whether a text may have any number of labels."""
+        return isinstance(self.run.columns["target"], LabelSets)
+
+    @property
+    def temperature(self) -> float:
+        """What scores are divided by, so that probabilities are as sure as they are right."""
+        return self.run.calibration.get("temperature", 1.0)
+
+    def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """Scores of the classes, (B, C)."""
+        head = self.network.head
+        assert isinstance(head, ClassHead)
+        return head.outputs(self.network.encode(sides, watch), sides, watch)
+
+    def answer(self, example: Pair, outputs: Tensor) -> Classified:
+        """The likeliest class, or every label that is likelier than not."""
+        if self.several:
+            chances = outputs.sigmoid().tolist()
+            known = dict(zip(self.labels, chances, strict=True))
+            return Classified(tuple(label for label, chance in known.items() if chance >= _LIKELY), known)
+        known = dict(zip(self.labels, (outputs / self.temperature).softmax(-1).tolist(), strict=True))
+        return Classified((self.labels[int(outputs.argmax())],), known)
+
+    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
+        """The log-probability of every class."""
+        outputs = self.head_outputs(sides, watch)
+        answer = self.answer(example, outputs[0].float().cpu())
+        scores = F.logsigmoid(outputs) if self.several else (outputs / self.temperature).log_softmax(-1)
+        said = answer.text or "no label"
+        return Reading(["text"], [said], self.labels, scores.float(), answer.text)
+
+    def blank(self, example: Pair) -> Classified:
+        """No label for no text."""
+        return Classified((), dict.fromkeys(self.labels, 0.0))
+
+    def plain(self, answer: Classified) -> Any:
+        """A label, or a list of them."""
+        return list(answer.labels) if self.several else answer.text
+
+    def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
+        """Labels beside those that are right."""
+        chosen = examples[:: -(-len(examples) // most)] if most is not None else examples
+        found = list(self.answers(chosen, **options))
+        labels = tuple(self.labels)
+        if self.several:
+            truth = np.array([[label in split_labels(one.target) for label in labels] for one in chosen])
+            given = np.array([[label in one.labels for label in labels] for one in found])
+            return SetOutcome(truth, given, labels)
+        chances = np.array([list(one.probabilities.values()) for one in found])
+        right, said = [one.target.strip() for one in chosen], [one.text or labels[0] for one in found]
+        return Classes.named(right, said, labels, chances)

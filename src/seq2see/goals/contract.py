@@ -1,0 +1,81 @@
+"""What every goal can do: what is made of the data, what the network ends in, what a prediction is."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from seq2see.data import Pair, Problem
+from seq2see.data.columns import Column
+from seq2see.data.survey import Survey
+from seq2see.evaluation import Outcome
+from seq2see.goals.choices import Choice
+from seq2see.models import Network
+from seq2see.recipe import Recipe
+from seq2see.run import DataFacts, Run
+
+__all__ = ["Columns", "Examples", "Goal", "Predictor"]
+
+Columns = Mapping[str, Column]
+Examples = Callable[[], Iterable[Pair]]
+
+
+class Predictor(Protocol):
+    """A trained network together with what it was trained on, ready to answer."""
+
+    run: Run
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def recipe(self) -> Recipe: ...
+
+    @property
+    def facts(self) -> DataFacts: ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
+        """Answers to examples (`most` of them, evenly chosen) beside what is right."""
+
+    def source_length(self, example: Pair) -> int:
+        """How many tokens the source of an example has."""
+
+
+class Goal(Protocol):
+    """What a model is for."""
+
+    name: str
+
+    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
+        """Why examples look as if they were meant for this goal, or None if they do not."""
+
+    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
+        """What is wrong with an example that has so many target columns and columns of numbers."""
+
+    def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+        """Settings for some examples, as far as they were not asked for."""
+
+    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+        """What turns examples into numbers, learnt from the training examples."""
+
+    def files(self, columns: Columns) -> dict[str, str]:
+        """The files that keep the columns, by their names inside the run directory."""
+
+    def load(self, recipe: Recipe, folder: Path) -> Columns:
+        """The columns that such files hold."""
+
+    def network(self, recipe: Recipe, columns: Columns) -> Network:
+        """The untrained network of a recipe."""
+
+    def predictor(self, run: Run) -> Predictor:
+        """What answers with a trained network."""
+
+    def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
+        """What held-out examples tell of how sure the answers are, kept with the run."""
+
+    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+        """What a few lines of code answer to the same examples, by name."""

@@ -1,0 +1,112 @@
+"""The goal `generate`: read a text, write another."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seq2see.data import Pair, Problem
+from seq2see.data.columns import SourceText, TargetText
+from seq2see.data.survey import Survey
+from seq2see.errors import SettingsError
+from seq2see.evaluation import Outcome
+from seq2see.goals.choices import Choice, choose
+from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.text_model import TextModel
+from seq2see.models import Generator, Vocabulary, make_generator
+from seq2see.recipe import Recipe
+from seq2see.run import Run
+from seq2see.text import SPECIAL, Codec
+
+__all__ = ["Generate", "network_of"]
+
+
+class Generate:
+    """Texts to texts."""
+
+    name = "generate"
+
+    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
+        """Texts can always be written."""
+        return "the targets are texts"
+
+    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
+        """Any text will do."""
+        return None
+
+    def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+        """Tokenisation, batches, schedule and a model by the kind and number of pairs."""
+        return choose(found, asked, model)
+
+    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+        """Learn the vocabularies of both sides."""
+        _refuse_extras(recipe)
+        features: Iterable[str] | None = None
+        if recipe.data.features is not None:
+            features = (one.features for one in examples())
+        sources, targets = (one.source for one in examples()), (one.target for one in examples())
+        return columns_of(Codec.learn(sources, targets, features, recipe.text))
+
+    def files(self, columns: Columns) -> dict[str, str]:
+        """The tokenizers."""
+        return {f"tokenizers/{name}": text for name, text in codec_of(columns).files().items()}
+
+    def load(self, recipe: Recipe, folder: Path) -> Columns:
+        """Read the tokenizers."""
+        return columns_of(Codec.load(folder / "tokenizers"))
+
+    def network(self, recipe: Recipe, columns: Columns) -> Generator:
+        """An encoder and a decoder."""
+        return network_of(recipe, codec_of(columns))
+
+    def predictor(self, run: Run) -> TextModel:
+        """A model that takes and gives text."""
+        return TextModel(run)
+
+    def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
+        """Log-probabilities are given as they are."""
+        return {}
+
+    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+        """The most frequent target of a source that training showed, else a copy of the source."""
+        return {}
+
+
+def _refuse_extras(recipe: Recipe) -> None:
+    if recipe.data.numbers or recipe.data.categories:
+        raise SettingsError(
+            "--numbers and --categories are for --goal classify and regress; give a model that writes texts "
+            "further words before its source with --features"
+        )
+    if isinstance(recipe.data.target, tuple):
+        raise SettingsError("several target columns are several tags for each word: give --goal tag")
+
+
+def columns_of(codec: Codec) -> Columns:
+    """The columns of a text that is read and one that is written."""
+    return {"source": SourceText(codec), "target": TargetText(codec.target)}
+
+
+def codec_of(columns: Columns) -> Codec:
+    """The tokenizers of both sides."""
+    source = columns["source"]
+    assert isinstance(source, SourceText) and isinstance(source.codec, Codec)
+    return source.codec
+
+
+def network_of(recipe: Recipe, codec: Codec) -> Generator:
+    """The untrained network of a recipe."""
+    copies = codec.copies() if recipe.model.pointer else None
+    if copies is not None and not any(place >= len(SPECIAL) for place in copies):
+        raise SettingsError(
+            "model.pointer copies tokens that both sides have, and these pairs have none in common; "
+            "leave it out, or cut both sides alike (text.source.kind, text.target.kind)"
+        )
+    if recipe.model.decoder is None:
+        raise SettingsError("a model that writes texts needs a decoder, and model.decoder is none")
+    return make_generator(
+        recipe.model,
+        Vocabulary(codec.source_size, codec.source.special),
+        Vocabulary(codec.target_size, codec.target.special),
+        copies,
+        recipe.training.label_smoothing,
+    )

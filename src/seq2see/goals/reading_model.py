@@ -1,0 +1,219 @@
+"""What trained models that read but do not write have in common."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seq2see.data import Pair
+from seq2see.data.columns import Column, Letters, SourceText, Words
+from seq2see.data.columns.tags import split_words
+from seq2see.data.sides import Batch
+from seq2see.decoding.bulk import by_length
+from seq2see.errors import DataError, SettingsError
+from seq2see.goals.shown import Shown
+from seq2see.layers.attention import Watch
+from seq2see.lens.edits import Edit
+from seq2see.lens.reading import ReaderLens, Reading
+from seq2see.lens.view import View
+from seq2see.lens.watching import Editor, check_addresses, check_for_any
+from seq2see.models import Network
+from seq2see.models.contracts import Sides
+from seq2see.recipe import Recipe
+from seq2see.run import DataFacts, Run
+
+__all__ = ["ReadingModel"]
+
+_WINDOW = 4096
+A = TypeVar("A")
+
+
+class ReadingModel(Shown, Generic[A]):
+    """Reads texts in batches of similar length; a goal says what the outputs of its head mean."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.network.eval()
+
+    @property
+    def network(self) -> Network:
+        """The network, which reads ids."""
+        return self.run.network
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it was trained."""
+        return self.run.recipe
+
+    @property
+    def facts(self) -> DataFacts:
+        """What is known of the data that it was trained on."""
+        return self.run.facts
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.run.device
+
+    @property
+    def lens(self) -> ReaderLens:
+        """What looks at this model."""
+        return ReaderLens(self)
+
+    @property
+    def inputs(self) -> dict[str, Column]:
+        """The columns that are read."""
+        return {name: column for name, column in self.run.columns.items() if name != "target"}
+
+    def source_tokens(self, example: Pair) -> list[str]:
+        """The tokens of a text as a person would read them."""
+        source = self.run.columns["source"]
+        if isinstance(source, SourceText):
+            return source.codec.source_tokens(source.encode([example])[0])
+        return split_words(example.source)
+
+    def forget(self, sides: Sides, place: int) -> Sides:
+        """The same text with one token unknown, and its letters too."""
+        changed = dict(sides)
+        for name, column in self.inputs.items():
+            if isinstance(column, SourceText | Words | Letters):
+                values = sides[name].values.clone()
+                if isinstance(column, Letters):
+                    letters = values[:, place]
+                    letters[letters > column.special.unknown] = column.special.unknown
+                else:
+                    values[:, place] = column.special.unknown
+                changed[name] = sides[name]._replace(values=values)
+        return changed
+
+    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
+        """What the model says of one text, for whoever looks inside."""
+        raise NotImplementedError
+
+    def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """What the head gives for a batch, one row for each example."""
+        raise NotImplementedError
+
+    def answer(self, example: Pair, outputs: Tensor) -> A:
+        """What the outputs for one example mean."""
+        raise NotImplementedError
+
+    def blank(self, example: Pair) -> A:
+        """The answer to an example without a text."""
+        raise NotImplementedError
+
+    def __call__(self, texts: str | Sequence[str], **columns: Sequence[Any]) -> Any:
+        """Answers to texts: one gives one, a list gives a list.
+
+        `features`, `numbers` and `categories` are as long as the list, as in the data it was trained on.
+        """
+        single = isinstance(texts, str)
+        listed = [texts] if isinstance(texts, str) else list(texts)
+        found = [self.plain(one) for one in self.answers(self.examples(listed, **columns))]
+        return found[0] if single else found
+
+    def plain(self, answer: A) -> Any:
+        """An answer as a plain value."""
+        raise NotImplementedError
+
+    def predict(self, texts: Sequence[str], **columns: Sequence[Any]) -> list[A]:
+        """Answers to texts, with all that is known of each."""
+        return list(self.answers(self.examples(texts, **columns)))
+
+    def examples(
+        self,
+        texts: Sequence[str],
+        features: Sequence[str] | None = None,
+        numbers: Sequence[Any] | None = None,
+        categories: Sequence[Any] | None = None,
+    ) -> list[Pair]:
+        """Texts as examples; numbers and categories are those of each text, or a list where there are several."""
+        data = self.recipe.data
+        extras = [()] * len(texts) if numbers is None and categories is None else None
+        if extras is None:
+            listed = [_several(column, len(texts)) for column in (numbers, categories)]
+            extras = [(*one, *other) for one, other in zip(*listed, strict=True)]
+        wanted = len(data.numbers) + len(data.categories)
+        if any(len(one) != wanted for one in extras):
+            names = ", ".join(map(str, (*data.numbers, *data.categories))) or "none"
+            raise SettingsError(
+                f"this model was trained with further columns ({names}); give one value for each"
+            )
+        tags = features if features is not None else [""] * len(texts)
+        rows = enumerate(zip(texts, tags, extras, strict=True), 1)
+        return [Pair(line, text, "", tag, more) for line, (text, tag, more) in rows]
+
+    def answers(self, examples: Iterable[Pair], edits: Sequence[Edit] = ()) -> Iterator[A]:
+        """Answers to a stream of examples, in order."""
+        check_addresses(edits, self.network)
+        check_for_any(edits)
+        stream = iter(examples)
+        while taken := list(islice(stream, _WINDOW)):
+            full = [row for row, one in enumerate(taken) if one.source.strip()]
+            outputs = dict(zip(full, self.outputs([taken[row] for row in full], edits), strict=True))
+            for row, one in enumerate(taken):
+                yield self.answer(one, outputs[row]) if row in outputs else self.blank(one)
+
+    @torch.inference_mode()
+    def outputs(self, examples: Sequence[Pair], edits: Sequence[Edit] = ()) -> list[Tensor]:
+        """What the head gives for each example, on the CPU; all have a text."""
+        inputs = self.inputs
+        rows = {name: column.encode(examples) for name, column in inputs.items()}
+        self.refuse_too_long(rows["source"])
+        found: list[Tensor] = [torch.empty(0)] * len(examples)
+        watching = partial(Editor, edits) if edits else None
+        for chosen in by_length(rows["source"], range(len(examples)), self.recipe.decoding.batch_tokens):
+            sides = {
+                name: column.collate([rows[name][row] for row in chosen]) for name, column in inputs.items()
+            }
+            batch = Batch(sides, np.asarray(chosen)).to(self.device)
+            outputs = self.head_outputs(batch.sides, watching() if watching is not None else None)
+            for row, output in zip(chosen, outputs.float().cpu(), strict=True):
+                found[row] = output
+        return found
+
+    def refuse_too_long(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Refuse texts of more tokens than positions can name."""
+        places = self.recipe.model.places("encoder")
+        longest = max(map(len, rows), default=0)
+        if places is not None and longest > places:
+            raise DataError(
+                f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
+                f"split the line, or train with {self.recipe.model.unlimited('encoder')}"
+            )
+
+    def source_length(self, example: Pair) -> int:
+        """How many tokens the source of an example has."""
+        return len(self.run.columns["source"].encode([example])[0])
+
+    def attention(
+        self, text: str, features: str = "", *, edits: Sequence[Edit] = (), **columns: Sequence[Any]
+    ) -> View:
+        """What every head looks at while the model reads a text; with edits, also what they changed."""
+        return self.lens.look(self._example(text, features, columns), edits)
+
+    def attribution(
+        self,
+        text: str,
+        features: str = "",
+        *,
+        kind: str = "gradient",
+        edits: Sequence[Edit] = (),
+        **columns: Sequence[Any],
+    ) -> Tensor:
+        """What each token did for the answer, by `gradient` or `occlusion`, (answers, S)."""
+        return self.lens.attribution(self._example(text, features, columns), kind, edits)
+
+    def _example(self, text: str, features: str, columns: dict[str, Sequence[Any]]) -> Pair:
+        return self.examples([text], [features], **columns)[0]
+
+
+def _several(column: Sequence[Any] | None, count: int) -> list[tuple[str, ...]]:
+    """For each text the values of some columns, as texts."""
+    if column is None:
+        return [()] * count
+    return [tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),) for value in column]

@@ -1,0 +1,169 @@
+"""The goal `regress`: read a text, guess a number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from seq2see.data import Pair, Problem
+from seq2see.data.columns import Number
+from seq2see.data.columns.number import number_of, parse_number
+from seq2see.data.survey import Survey
+from seq2see.evaluation import Numbers, Outcome
+from seq2see.goals.choices import Choice
+from seq2see.goals.classify import number_problem
+from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.reading_choices import choose_reader
+from seq2see.goals.reading_model import ReadingModel
+from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.layers.attention import Watch
+from seq2see.lens.reading import Reading
+from seq2see.models import Network, make_reader
+from seq2see.models.contracts import Sides
+from seq2see.models.heads import NumberHead
+from seq2see.recipe import Recipe
+from seq2see.run import Run
+
+__all__ = ["Estimated", "Regress", "Regressor"]
+
+_LEAST_VALUES = 20
+"""Fewer distinct numbers are taken for classes."""
+_SURE = 0.9
+"""The share of answers whose interval holds the truth."""
+
+
+class Regress:
+    """Texts to numbers."""
+
+    name = "regress"
+
+    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
+        """Every target is a number, and there are many of them."""
+        values = [parse_number(one.target) for one in sample]
+        known = {value for value in values if value is not None}
+        if not values or values.count(None) > len(values) // 100 or len(known) <= _LEAST_VALUES:
+            return None
+        return f"the targets are numbers, from {min(known):g} to {max(known):g}"
+
+    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
+        """The target, and extra numbers, must be numbers."""
+        if parse_number(example.target) is None:
+            comma = ", where decimals have a point" if "," in example.target else ""
+            return Problem(example.line, "not a number", f"the target {example.target[:40]!r}{comma}")
+        return number_problem(example, numbers)
+
+    def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+        """Tokens, encoder, head and schedule by the number and length of texts."""
+        return choose_reader(found, asked, model, "rmse")
+
+    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+        """Learn what is read, and the mean and deviation of the targets."""
+        return {**learn_sources(recipe, examples), "target": Number.learn(examples())}
+
+    def files(self, columns: Columns) -> dict[str, str]:
+        """Tokenizers, mean and deviation."""
+        return column_files(columns)
+
+    def load(self, recipe: Recipe, folder: Path) -> Columns:
+        """Read them."""
+        stored = read_stored(folder)["target"]
+        return {**load_sources(recipe, folder), "target": Number(stored["mean"], stored["deviation"])}
+
+    def network(self, recipe: Recipe, columns: Columns) -> Network:
+        """An encoder under a head with one output."""
+        extras = getattr(columns.get("extras"), "width", 0)
+        return make_reader(
+            recipe.model, vocabularies(columns), lambda width: NumberHead(width, extras, recipe.model.head)
+        )
+
+    def predictor(self, run: Run) -> "Regressor":
+        """A model that takes texts and gives numbers."""
+        return Regressor(run)
+
+    def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
+        """Half of the interval around a guess that held nine of ten held-out targets (split conformal)."""
+        assert isinstance(predictor, Regressor)
+        found = predictor.outcome(examples)
+        assert isinstance(found, Numbers)
+        errors = np.sort(np.abs(found.truth - found.predicted))
+        rank = min(len(errors) - 1, int(np.ceil(_SURE * (len(errors) + 1))) - 1)
+        return {"interval": float(errors[rank]), "interval_share": _SURE}
+
+    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+        """The mean, and linear models on counts of letters."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A number, and an interval that holds the truth nine times out of ten where that is known."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The number as it stands in a file; nothing for no text."""
+        return f"{self.value:.6g}" if self.value is not None else ""
+
+    @property
+    def detail(self) -> str:
+        """The ends of the interval."""
+        return f"{self.low:.6g}\t{self.high:.6g}" if self.low is not None and self.high is not None else "\t"
+
+    def values(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+    def __repr__(self) -> str:
+        around = f", {self.low:.4g} to {self.high:.4g}" if self.low is not None else ""
+        return f"<{self.text or 'no text'}{around}>"
+
+
+class Regressor(ReadingModel[Estimated]):
+    """A trained model that takes texts and gives numbers."""
+
+    @property
+    def column(self) -> Number:
+        """Mean and deviation of the targets."""
+        column = self.run.columns["target"]
+        assert isinstance(column, Number)
+        return column
+
+    def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """The number of each row, standardised, (B, 1)."""
+        head = self.network.head
+        assert isinstance(head, NumberHead)
+        return head.outputs(self.network.encode(sides, watch), sides, watch).unsqueeze(1)
+
+    def answer(self, example: Pair, outputs: Tensor) -> Estimated:
+        """The number in the unit of the targets."""
+        value = float(outputs[0]) * self.column.deviation + self.column.mean
+        half = self.run.calibration.get("interval")
+        return Estimated(value) if half is None else Estimated(value, value - half, value + half)
+
+    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
+        """The number, in the unit of the targets."""
+        value = self.head_outputs(sides, watch) * self.column.deviation + self.column.mean
+        said = f"{float(value):.4g}"
+        return Reading(["text"], [said], [], value.float(), said)
+
+    def blank(self, example: Pair) -> Estimated:
+        """No number for no text."""
+        return Estimated(None)
+
+    def plain(self, answer: Estimated) -> Any:
+        """The number."""
+        return answer.value
+
+    def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
+        """Numbers beside those that are right."""
+        chosen = examples[:: -(-len(examples) // most)] if most is not None else examples
+        found = [one.value for one in self.answers(chosen, **options)]
+        truth = [number_of(one.target, one.line, "the target") for one in chosen]
+        mean = self.column.mean
+        return Numbers(np.array(truth), np.array([mean if value is None else value for value in found]))

@@ -1,0 +1,41 @@
+"""How a model shows itself when it is printed, and in a notebook."""
+
+from html import escape
+
+from seq2see.recipe import Recipe
+from seq2see.run import Run
+
+__all__ = ["Shown", "described"]
+
+
+def described(run: Run) -> list[tuple[str, str]]:
+    """A run in a few lines, each with a name."""
+    settings, facts = run.recipe.model, run.facts
+    parts = settings.encoder.kind + (f" to {settings.decoder.kind}" if settings.decoder is not None else "")
+    weights = sum(parameter.numel() for parameter in run.network.parameters())
+    return [
+        ("goal", f"{run.recipe.goal}, from {_name(run.recipe)}"),
+        ("network", f"{parts}, width {settings.width}, {weights:,} weights on {run.device}"),
+        ("trained on", f"{facts.train_pairs:,} examples, {facts.dev_pairs:,} held out"),
+    ]
+
+
+def _name(recipe: Recipe) -> str:
+    return recipe.data.train.rsplit("/", 1)[-1]
+
+
+class Shown:
+    """Says in three lines what a model is."""
+
+    run: Run
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"  {name}: {text}" for name, text in described(self.run))
+        return f"<seq2see {type(self).__name__}\n{lines}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in described(self.run)
+        )
+        return f"<table><caption>seq2see {type(self).__name__}</caption>{rows}</table>"

@@ -1,0 +1,215 @@
+"""The goal `tag`: read a sentence, give every word a tag, in one or several columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seq2see.data import Pair, Problem
+from seq2see.data.columns import Tags
+from seq2see.data.columns.tags import split_tags, split_words
+from seq2see.data.survey import Survey
+from seq2see.errors import SettingsError
+from seq2see.evaluation import Outcome
+from seq2see.evaluation import Tags as TagOutcome
+from seq2see.goals.choices import Choice
+from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.reading_choices import choose_tagger
+from seq2see.goals.reading_model import ReadingModel
+from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.layers.attention import Watch
+from seq2see.lens.reading import Reading
+from seq2see.models import Network, make_reader
+from seq2see.models.contracts import Sides
+from seq2see.models.heads import TagHead
+from seq2see.recipe import Recipe
+from seq2see.run import Run
+
+__all__ = ["Tag", "Tagged", "Tagger"]
+
+_MOST_TAGS = 500
+_IN_STEP = 0.99
+"""The share of examples with as many target words as source words, where those are taken for tags."""
+
+
+class Tag:
+    """A tag for every word."""
+
+    name = "tag"
+
+    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
+        """A format with a word a line, several target columns, or few distinct targets in step with words."""
+        if format in ("conllu", "conll"):
+            return f"a {format} file has a tag for every word"
+        sources = [split_words(one.source) for one in sample]
+        targets = [split_tags(one.target) for one in sample]
+        if not sources or sum(map(len, sources)) < 2 * len(sources):
+            return None
+        steps = sum(
+            all(len(column) == len(words) for column in columns)
+            for words, columns in zip(sources, targets, strict=True)
+        )
+        words = {word for sentence in sources for word in sentence}
+        tags = {tag for columns in targets for column in columns for tag in column}
+        if (
+            steps < _IN_STEP * len(sources)
+            or len(tags) > min(_MOST_TAGS, len(words) // 3)
+            or len(tags & words) > len(tags) // 4
+        ):
+            return None
+        return f"as many tags as words, {len(tags)} distinct ones"
+
+    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
+        """There must be one tag for each word."""
+        words = len(split_words(example.source))
+        for column in split_tags(example.target):
+            if len(column) != words:
+                return Problem(example.line, "words and tags", f"{words} words and {len(column)} tags")
+        return None
+
+    def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+        """Words and letters, encoder and schedule by the number of sentences."""
+        return choose_tagger(found, asked, model)
+
+    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+        """Learn words, letters and tags."""
+        if recipe.data.numbers or recipe.data.categories:
+            raise SettingsError(
+                "--numbers and --categories are for --goal classify and regress, not for tags"
+            )
+        names = [str(name) for name in recipe.data.targets]
+        if len(names) == 1 and names[0].isdigit():
+            names = ["tags"]
+        return {**learn_sources(recipe, examples, aligned=True), "target": Tags.learn(examples(), names)}
+
+    def files(self, columns: Columns) -> dict[str, str]:
+        """Words, letters and tags."""
+        return column_files(columns)
+
+    def load(self, recipe: Recipe, folder: Path) -> Columns:
+        """Read them."""
+        stored = read_stored(folder)["target"]
+        return {
+            **load_sources(recipe, folder, aligned=True),
+            "target": Tags(**{name: stored[name] for name in ("columns", "names", "known")}),
+        }
+
+    def network(self, recipe: Recipe, columns: Columns) -> Network:
+        """An encoder under a head with a score for each tag at each word."""
+        tags = columns["target"]
+        assert isinstance(tags, Tags)
+        sizes = [len(column) for column in tags.columns]
+        smoothing = recipe.training.label_smoothing
+        return make_reader(
+            recipe.model,
+            vocabularies(columns),
+            lambda width: TagHead(width, sizes, recipe.model.head, smoothing),
+        )
+
+    def predictor(self, run: Run) -> "Tagger":
+        """A model that takes sentences and gives tags."""
+        return Tagger(run)
+
+    def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
+        """Probabilities of tags are given as they are."""
+        return {}
+
+    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+        """The most frequent tag of each word."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """The words of a sentence, their tags in each column, and how likely each tag is."""
+
+    words: tuple[str, ...]
+    tags: dict[str, tuple[str, ...]]
+    probabilities: dict[str, tuple[float, ...]]
+
+    @property
+    def text(self) -> str:
+        """The tags of the columns as they stand in a file."""
+        return "\t".join(" ".join(column) for column in self.tags.values())
+
+    @property
+    def detail(self) -> str:
+        """The probability of each tag."""
+        return "\t".join(
+            " ".join(f"{chance:.4f}" for chance in column) for column in self.probabilities.values()
+        )
+
+    def values(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"words": self.words, "tags": self.tags, "probabilities": self.probabilities}
+
+    def __repr__(self) -> str:
+        first = next(iter(self.tags.values()), ())
+        shown = " ".join(f"{word}/{tag}" for word, tag in zip(self.words[:12], first, strict=False))
+        return f"<{shown}{' ...' if len(self.words) > 12 else ''}>"
+
+
+class Tagger(ReadingModel[Tagged]):
+    """A trained model that takes sentences, their words between spaces, and gives tags."""
+
+    @property
+    def column(self) -> Tags:
+        """The tags of each column."""
+        column = self.run.columns["target"]
+        assert isinstance(column, Tags)
+        return column
+
+    def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """Log-probabilities of the tags of all columns side by side, (B, S, tags)."""
+        head = self.network.head
+        assert isinstance(head, TagHead)
+        scores = head.outputs(self.network.encode(sides, watch), sides)
+        return torch.cat([column.float().log_softmax(-1) for column in scores], -1)
+
+    def answer(self, example: Pair, outputs: Tensor) -> Tagged:
+        """The likeliest tag of every word."""
+        words = split_words(example.source)
+        tags: dict[str, tuple[str, ...]] = {}
+        chances: dict[str, tuple[float, ...]] = {}
+        sizes = [len(known) for known in self.column.columns]
+        columns = outputs[: len(words)].split(sizes, -1)
+        for name, known, scores in zip(self.column.names, self.column.columns, columns, strict=True):
+            best = scores.max(-1)
+            tags[name] = tuple(known[place] for place in best.indices.tolist())
+            chances[name] = tuple(best.values.exp().tolist())
+        return Tagged(tuple(words), tags, chances)
+
+    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
+        """The log-probability of every tag of the first column, at every word."""
+        outputs = self.head_outputs(sides, watch)[0]
+        answer = self.answer(example, outputs.float().cpu())
+        known = self.column.columns[0]
+        tags = list(next(iter(answer.tags.values())))
+        return Reading(list(answer.words), tags, known, outputs[:, : len(known)], " ".join(tags))
+
+    def blank(self, example: Pair) -> Tagged:
+        """No tags for no words."""
+        names = self.column.names
+        return Tagged((), dict.fromkeys(names, ()), dict.fromkeys(names, ()))
+
+    def plain(self, answer: Tagged) -> Any:
+        """A list of tags, or one for each column."""
+        columns = [list(tags) for tags in answer.tags.values()]
+        return columns[0] if len(columns) == 1 else dict(zip(answer.tags, columns, strict=True))
+
+    def outcome(
+        self, examples: Sequence[Pair], most: int | None = None, column: int = 0, **options: Any
+    ) -> Outcome:
+        """Tags of one column beside those that are right."""
+        chosen = examples[:: -(-len(examples) // most)] if most is not None else examples
+        found = list(self.answers(chosen, **options))
+        name = self.column.names[column]
+        return TagOutcome(
+            [one.words for one in found],
+            [split_tags(one.target)[column] for one in chosen],
+            [one.tags[name] for one in found],
+            self.column.known,
+        )

@@ -1,0 +1,384 @@
+"""A trained model that reads a text and writes another."""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seq2see.data import Pair
+from seq2see.data.columns import SourceText, TargetText
+from seq2see.data.sides import Batch
+from seq2see.decoding import DecodingSettings
+from seq2see.decoding import score as score_batch
+from seq2see.decoding.bulk import by_length, one_thread
+from seq2see.decoding.engine import Engine, OwnLoop, Work
+from seq2see.decoding.search import Hypothesis
+from seq2see.errors import DataError, SettingsError
+from seq2see.evaluation import Example, Texts, Unit
+from seq2see.goals.shown import Shown
+from seq2see.lens.edits import Edit
+from seq2see.lens.looking import Lens, Recording, Wanted
+from seq2see.lens.view import View
+from seq2see.lens.watching import Editor, check_addresses, check_for_any
+from seq2see.models import Generator
+from seq2see.recipe import Recipe
+from seq2see.run import DataFacts, Run
+from seq2see.settings import build
+from seq2see.text import Codec
+
+__all__ = ["By", "Output", "Source", "TextModel", "counted_by", "record"]
+
+_WINDOW = 4096
+
+By = Literal["line", "source"]
+"""What is scored once: each line, or each distinct source with all of its targets as references."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is to be decoded."""
+
+    text: str
+    features: str = ""
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to decode."""
+        return not self.text.strip() and not self.features
+
+
+@dataclass(frozen=True)
+class Output:
+    """A decoded text with its log-probability and the score it was ranked by (NaN where not asked for)."""
+
+    text: str
+    ids: tuple[int, ...]
+    log_probability: float
+    score: float
+    cut: bool
+    """Whether it ran into the length limit."""
+
+
+@contextmanager
+def record(model: "TextModel") -> Iterator[Recording]:
+    """Record all that a model decodes or scores: `with record(model) as seen: model("word")`.
+
+    The calls themselves are left as they are: they cost no more, and give the same. The weights come from
+    a pass over the same source and target when a view is asked for.
+    """
+    seen = Recording(model.lens, model.decoding())
+    model.recordings.append(seen)
+    try:
+        yield seen
+    finally:
+        model.recordings.remove(seen)
+
+
+class TextModel(Shown):
+    """A trained model that takes and gives text."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.network.eval()
+        self.own_loop = OwnLoop(self.network)
+        self.engine: Engine = self.own_loop
+        self.recordings: list[Recording] = []
+
+    @property
+    def network(self) -> Generator:
+        """The network, which reads and writes ids."""
+        assert isinstance(self.run.network, Generator)
+        return self.run.network
+
+    @property
+    def codec(self) -> Codec:
+        """The tokenizers of both sides."""
+        source = self.run.columns["source"]
+        assert isinstance(source, SourceText) and isinstance(source.codec, Codec)
+        return source.codec
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it was trained."""
+        return self.run.recipe
+
+    @property
+    def facts(self) -> DataFacts:
+        """What is known of the data that it was trained on."""
+        return self.run.facts
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.run.device
+
+    @property
+    def unit(self) -> Unit:
+        """What error rates count on the target side."""
+        kind = self.recipe.text.target.kind
+        return "characters" if kind == "characters" else "symbols" if kind == "symbols" else "words"
+
+    def __call__(
+        self, texts: str | Sequence[str], features: Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        """Decode texts: one gives one, a list gives a list. Options as under `decoding` in a recipe."""
+        single = isinstance(texts, str)
+        listed = [texts] if isinstance(texts, str) else list(texts)
+        tags = list(features) if features is not None else [""] * len(listed)
+        sources = [Source(text, tag) for text, tag in zip(listed, tags, strict=True)]
+        found = [outputs[0].text for outputs in self.decode(sources, scored=False, **options)]
+        return found[0] if single else found
+
+    def decode(
+        self,
+        sources: Iterable[Source],
+        prefix: str | None = None,
+        ready: Callable[[], bool] = lambda: True,
+        scored: bool = True,
+        edits: Sequence[Edit] = (),
+        **options: Any,
+    ) -> Iterator[list[Output]]:
+        """Outputs of a stream of sources, best first, in the order of the sources.
+
+        A stream is taken in windows that grow, sorted by length inside, so that the first outputs
+        come soon and the rest come fast. A window also ends where `ready` says that the next source
+        would have to be waited for. Unless they are `scored`, outputs of a greedy search have no
+        log-probabilities, which would cost as much as half of the search. Edits are those that make
+        sense for any source.
+        """
+        check_addresses(edits, self.network)
+        check_for_any(edits)
+        plan = Work(
+            [],
+            [],
+            self.decoding(**options),
+            prefix=self._prefix(prefix) if prefix else [],
+            scored=scored,
+            watching=partial(Editor, edits, searching=True) if edits else None,
+        )
+        engine = self.engine if not edits and self.engine.takes(plan) else self.own_loop
+        stream = iter(sources)
+        size, done = engine.window if isinstance(sources, Sequence) else 16, 0
+        started: deque[tuple[list[Source], Callable[[], list[list[Output]]]]] = deque()
+        while taken := _take(stream, size, ready):
+            started.append((taken, self._start(engine, taken, plan, done)))
+            done += len(taken)
+            size = min(engine.window, size * 4 * (1 + 3 * engine.ahead))
+            while len(started) > engine.ahead or (started and not ready()):
+                given, wait = started.popleft()
+                yield from self._noted(given, wait(), edits)
+        for given, wait in started:
+            yield from self._noted(given, wait(), edits)
+
+    def _start(
+        self, engine: Engine, sources: Sequence[Source], plan: Work, first: int
+    ) -> Callable[[], list[list[Output]]]:
+        """Give a window to an engine; what comes back waits for its outputs."""
+        ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
+        self.refuse_too_long("encoder", ids)
+        full = [row for row, source in enumerate(sources) if not source.blank]
+        limit = {
+            length: self.output_limit(length, plan.settings, len(plan.prefix))
+            for length in {len(ids[row]) for row in full}
+        }
+
+        def work(rows: list[int]) -> Work:
+            limits = [limit[len(ids[row])] for row in rows]
+            keys = [first + row for row in rows]
+            return Work(
+                [ids[row] for row in rows],
+                limits,
+                plan.settings,
+                keys,
+                plan.prefix,
+                plan.scored,
+                plan.watching,
+            )
+
+        wait = engine.start(work(full))
+
+        def finish() -> list[list[Output]]:
+            found = dict(zip(full, wait(), strict=True))
+            if rest := [row for row in full if found[row] is None]:
+                with one_thread():
+                    found.update(zip(rest, self.own_loop.start(work(rest))(), strict=True))
+            # An empty line has an empty output, so that lines stay aligned.
+            blank = [Output("", (), 0.0, 0.0, False)]
+            return [self._outputs(found[row] or ()) if row in found else blank for row in range(len(sources))]
+
+        return finish
+
+    def _noted(
+        self, sources: Sequence[Source], found: list[list[Output]], edits: Sequence[Edit] = ()
+    ) -> list[list[Output]]:
+        """Outputs, after those who record have taken note of them."""
+        for seen in self.recordings:
+            for source, outputs in zip(sources, found, strict=True):
+                for output in outputs if not source.blank else ():
+                    seen.note(source.text, source.features, output.ids, edits)
+        return found
+
+    def _prefix(self, text: str) -> list[int]:
+        if unknown := self.codec.target.unknown([text]):
+            raise SettingsError(
+                f"the prefix holds {', '.join(map(repr, unknown))}, which training never showed"
+            )
+        return self.codec.target.encode(text)
+
+    def _outputs(self, hypotheses: Iterable[Hypothesis]) -> list[Output]:
+        tell = self.codec.target.decode
+        return [Output(tell(one.ids), one.ids, one.log_probability, one.score, one.cut) for one in hypotheses]
+
+    def decoding(self, **options: Any) -> DecodingSettings:
+        """The recipe's way of decoding with some options changed."""
+        chosen = {name: value for name, value in options.items() if value is not None}
+        if "nbest" in chosen and "beam" not in chosen:
+            chosen["beam"] = max(self.recipe.decoding.beam, chosen["nbest"])
+        return build(DecodingSettings, {**self.recipe.decoding.model_dump(), **chosen}, "decoding")
+
+    def outcome(
+        self, examples: Sequence[Pair], most: int | None = None, by: By | None = None, **options: Any
+    ) -> Texts:
+        """Outputs for the sources of examples, beside the targets that stand there for them.
+
+        Scored are lines or distinct sources, whichever `by` says or the examples look like.
+        """
+        by = by or counted_by(examples)
+        references: dict[Source, list[str]] = {}
+        for one in examples:
+            references.setdefault(Source(one.source, one.features), []).append(self._reference(one.target))
+        lines = list(references) if by == "source" else [Source(one.source, one.features) for one in examples]
+        step = -(-len(lines) // most) if most is not None else 1
+        chosen = lines[::step]
+        sources = list(dict.fromkeys(chosen))
+        said = dict(zip(sources, self.decode(sources, scored=False, **options), strict=True))
+        known = (
+            [tuple(references[source]) for source in chosen]
+            if by == "source"
+            else [(self._reference(one.target),) for one in examples[::step]]
+        )
+        found = [
+            Example(source.text, said[source][0].text, right)
+            for source, right in zip(chosen, known, strict=True)
+        ]
+        return Texts(found, self.unit)
+
+    def _reference(self, target: str) -> str:
+        """A target as it is compared: between symbols there is one space."""
+        return " ".join(filter(None, target.split(" "))) if self.unit == "symbols" else target
+
+    def source_length(self, example: Pair) -> int:
+        """How many tokens the source of an example has."""
+        return len(self.codec.source.encode(example.source))
+
+    def score(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[float]:
+        """Log-probabilities of (source, target) or (source, target, features), in order."""
+        stream = iter(pairs)
+        columns = {"source": self.run.columns["source"], "target": TargetText(self.codec.target)}
+        while taken := list(islice(stream, _WINDOW)):
+            tags = [pair[2] if len(pair) > 2 else "" for pair in taken]
+            sources = self.codec.encode_sources([pair[0] for pair in taken], tags)
+            targets = self.codec.encode_targets([pair[1] for pair in taken])
+            self.refuse_too_long("encoder", sources)
+            self.refuse_too_long("decoder", targets)
+            scores = [0.0] * len(taken)
+            longer = [s if len(s) > len(t) else t for s, t in zip(sources, targets, strict=True)]
+            for rows in by_length(longer, range(len(taken)), self.recipe.decoding.batch_tokens):
+                sides = {
+                    name: column.collate([side[row] for row in rows])
+                    for (name, column), side in zip(columns.items(), (sources, targets), strict=True)
+                }
+                batch = Batch(sides, np.asarray(rows)).to(self.device)
+                for row, value in zip(rows, score_batch(self.network, batch).tolist(), strict=True):
+                    scores[row] = value
+            for seen in self.recordings:
+                for pair, tag, target in zip(taken, tags, targets, strict=True):
+                    seen.note(pair[0], tag, target[:-1])
+            yield from scores
+
+    def attention(
+        self,
+        text: str,
+        target: str | None = None,
+        features: str = "",
+        *,
+        edits: Sequence[Edit] = (),
+        donor: "TextModel | None" = None,
+        rank: int = 1,
+        **options: Any,
+    ) -> View:
+        """What every head looks at while the model says its own output, or a given target.
+
+        With edits, the view also has what they changed. A donor lends the weights that are borrowed.
+        `rank` chooses among several outputs (`nbest`); further options as under `decoding` in a recipe.
+        """
+        wanted = Wanted(text, self.decoding(**options), features, target, rank)
+        return self.lens.look(wanted, edits, donor.lens if donor is not None else None)
+
+    def attribution(
+        self,
+        text: str,
+        target: str | None = None,
+        features: str = "",
+        *,
+        kind: str = "gradient",
+        edits: Sequence[Edit] = (),
+        **options: Any,
+    ) -> Tensor:
+        """What each source token did for each output token, by `gradient` or `occlusion`, (T, S)."""
+        return self.lens.attribution(Wanted(text, self.decoding(**options), features, target), kind, edits)
+
+    @property
+    def lens(self) -> Lens:
+        """What looks at this model."""
+        return Lens(self)
+
+    def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
+        """The most tokens of an output: generous by the training pairs, never far past the longest."""
+        likely = math.ceil(1.5 * self.facts.length_ratio * length) + 10 + forced
+        limit = settings.max_length or min(likely, 2 * self.facts.longest_target + 10 + forced)
+        limit = int(min(limit, self.recipe.model.places("decoder") or math.inf))
+        if forced >= limit:
+            raise SettingsError(
+                f"a prefix of {forced} tokens leaves no room in an output of at most {limit}; "
+                "shorten the prefix, or raise --max-length"
+            )
+        return limit
+
+    def refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
+        """Refuse texts of more tokens than the positions of a side can name."""
+        places = self.recipe.model.places(side)
+        longest = max(map(len, rows), default=0)
+        if places is not None and longest > places:
+            raise DataError(
+                f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
+                f"split the line, or train with {self.recipe.model.unlimited(side)}"
+            )
+
+
+def counted_by(examples: Sequence[Pair]) -> By:
+    """Whether a file looks like running text, where a line counts, or like a dictionary.
+
+    In running text, a source that comes again mostly comes with the same target; in a dictionary it comes
+    again because it has another one.
+    """
+    pairs = {(one.source, one.features, one.target) for one in examples}
+    sources = {(source, features) for source, features, _ in pairs}
+    return "line" if 2 * (len(examples) - len(pairs)) > len(examples) - len(sources) else "source"
+
+
+def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> list[Source]:
+    taken: list[Source] = []
+    for source in stream:
+        taken.append(source)
+        if len(taken) == size or not ready():
+            break
+    return taken

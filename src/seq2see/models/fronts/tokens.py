@@ -1,0 +1,92 @@
+"""A front for ids of tokens: an embedding with positions."""
+
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from seq2see.layers.dropout import Dropout
+from seq2see.layers.positions import PositionKind, Positions
+from seq2see.models.contracts import Sides, States, Vocabulary
+from seq2see.models.parts import FrontSettings
+
+if TYPE_CHECKING:
+    from seq2see.models.settings import ModelSettings
+
+__all__ = ["TokenFront", "TokenFrontSettings", "embedding", "forget_tokens"]
+
+
+class TokenFrontSettings(FrontSettings):
+    """Tokens to vectors."""
+
+    kind: Literal["tokens"] = "tokens"
+    scale: bool = True
+    """Multiply embeddings by the root of the width, so that they weigh as much as positions."""
+    norm: bool = False
+    """A layer norm over embedding and position together, as BERT has it."""
+    token_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """The share of tokens that training replaces by the unknown one."""
+
+
+class TokenFront(nn.Module):
+    """Embedded tokens that know their place."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        width: int,
+        part: TokenFrontSettings,
+        dropout: float = 0.0,
+        positions: PositionKind = "none",
+        max_length: int = 0,
+        join_positions: bool = False,
+    ) -> None:
+        super().__init__()
+        self.embed = embedding(vocabulary, width)
+        self.positions = Positions(positions, width, max_length, join_positions)
+        self.scale = width**0.5 if part.scale else 1.0
+        self.norm = nn.LayerNorm(width) if part.norm else None
+        self.dropout = Dropout(dropout)
+        self.token_dropout, self.special = part.token_dropout, vocabulary.special
+
+    @classmethod
+    def of(cls, settings: "ModelSettings", vocabularies: dict[str, Vocabulary]) -> "TokenFront":
+        """The front of a model, with the positions that its encoder asks for."""
+        assert isinstance(settings.front, TokenFrontSettings)
+        positions, join = settings.encoder.added_positions
+        return cls(
+            vocabularies["source"],
+            settings.width,
+            settings.front,
+            settings.dropout,
+            positions,
+            settings.max_length,
+            join,
+        )
+
+    def forward(self, sides: Sides) -> States:
+        tokens, mask = sides["source"]
+        assert mask is not None
+        if self.training and self.token_dropout:
+            tokens = forget_tokens(tokens, self.token_dropout, self.special.unknown)
+        states = self.positions(self.embed(tokens) * self.scale)
+        if self.norm is not None:
+            states = self.norm(states)
+        return States(self.dropout(states), mask)
+
+
+def embedding(vocabulary: Vocabulary, width: int) -> nn.Embedding:
+    """A table of vectors, in which padding has zeros."""
+    pad = vocabulary.special.pad
+    embed = nn.Embedding(vocabulary.size, width, padding_idx=pad)
+    nn.init.normal_(embed.weight, std=width**-0.5)
+    with torch.no_grad():
+        embed.weight[pad] = 0
+    return embed
+
+
+def forget_tokens(tokens: Tensor, share: float, unknown: int) -> Tensor:
+    """Tokens, a random share of which is replaced by the unknown one; special symbols stay."""
+    lost = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens > unknown)
+    return tokens.masked_fill(lost, unknown)

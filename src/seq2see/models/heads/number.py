@@ -1,0 +1,31 @@
+"""A head that guesses a number."""
+
+import torch
+from torch import Tensor, nn
+
+from seq2see.data.sides import Batch
+from seq2see.layers.attention import Watch
+from seq2see.models.contracts import Loss, Memory, Sides, Written
+from seq2see.models.heads.summing import HeadSettings, Summed
+
+__all__ = ["NumberHead"]
+
+
+class NumberHead(nn.Module):
+    """One number for each row, standardised as the column has it."""
+
+    def __init__(self, width: int, extras: int, settings: HeadSettings) -> None:
+        super().__init__()
+        self.summed = Summed(width, extras, 1, settings)
+        self.squared = settings.loss == "squared"
+
+    def outputs(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """The number of each row, (B,)."""
+        found: Tensor = self.summed(memory, sides, watch)[:, 0]
+        return found
+
+    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+        """Errors, squared or not, summed over the examples."""
+        errors = self.outputs(memory, batch.sides).float() - batch["target"].values
+        total = (errors.square() if self.squared else errors.abs()).sum()
+        return Loss(total, torch.tensor(len(errors), device=errors.device))

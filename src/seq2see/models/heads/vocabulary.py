@@ -1,0 +1,73 @@
+"""A head that says which token comes next."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.data.sides import Batch
+from seq2see.layers.losses import cross_entropy, output_cross_entropy
+from seq2see.layers.pointer import Pointer
+from seq2see.models.contracts import Loss, Memory, Vocabulary, Written
+
+__all__ = ["VocabularyHead"]
+
+
+class VocabularyHead(nn.Module):
+    """A score for every token of the target, from an output layer or from the target's embedding.
+
+    `copies` gives the target id of each source id that can be copied, and that of padding for the others.
+    """
+
+    copies: Tensor
+
+    def __init__(
+        self,
+        width: int,
+        vocabulary: Vocabulary,
+        tied: nn.Embedding | None,
+        copies: Sequence[int] | None = None,
+        smoothing: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.size, self.padding = vocabulary.size, vocabulary.special.pad
+        self.smoothing = smoothing
+        self._tied = (tied,)  # in a tuple, so that its weights are not counted as this head's own
+        self.output = nn.Linear(width, vocabulary.size) if tied is None else None
+        self.pointer = Pointer(width) if copies is not None else None
+        self.register_buffer("copies", torch.tensor(list(copies or ())), persistent=False)
+
+    def copied(self, source: Tensor) -> Tensor | None:
+        """The source as ids of the target, where tokens may be copied, (B, S)."""
+        return self.copies[source] if self.pointer is not None else None
+
+    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+        """Cross-entropy summed over the tokens of the target; smoothed while training."""
+        assert written is not None
+        target = batch["target"]
+        labels = target.values[:, 1:]
+        smoothing = self.smoothing if self.training else 0.0
+        return Loss(self._cross_entropy(memory, written, labels, smoothing), (labels != self.padding).sum())
+
+    def _cross_entropy(self, memory: Memory, written: Written, labels: Tensor, smoothing: float) -> Tensor:
+        if self.pointer is not None or torch.is_autocast_enabled(labels.device.type):
+            return cross_entropy(self.logits(written, memory.tokens), labels, self.padding, smoothing)
+        return output_cross_entropy(written.states, *self._layer(), labels, self.padding, smoothing)
+
+    def logits(self, written: Written, tokens: Tensor | None) -> Tensor:
+        """Scores of the vocabulary; `tokens` is what can be copied."""
+        scores = F.linear(written.states, *self._layer())
+        if self.pointer is None:
+            return scores
+        pointed: Tensor = self.pointer(scores, written.states, written.looked, tokens, self.padding)
+        return pointed
+
+    def _layer(self) -> tuple[Tensor, Tensor | None]:
+        """Weight and bias of the output layer."""
+        if self.output is not None:
+            return self.output.weight, self.output.bias
+        (tied,) = self._tied
+        assert tied is not None
+        # With shared embeddings the source may have further rows (features) after the common vocabulary.
+        return tied.weight[: self.size], None

@@ -1,0 +1,166 @@
+"""A front, an encoder, a decoder or none, and a head, put together by settings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor, nn
+
+from seq2see.data.sides import Batch, Side
+from seq2see.layers.attention import Watch
+from seq2see.models.contracts import (
+    Decoder,
+    Encoder,
+    Front,
+    Head,
+    Loss,
+    Memory,
+    Sides,
+    State,
+    Vocabulary,
+)
+from seq2see.models.encoders import ENCODERS
+from seq2see.models.fronts import FRONTS
+from seq2see.models.fronts.tokens import embedding
+from seq2see.models.heads.vocabulary import VocabularyHead
+from seq2see.models.recurrent import RecurrentDecoder
+from seq2see.models.settings import ModelSettings
+from seq2see.models.transformer import TransformerDecoder
+from seq2see.text.special import Special
+
+__all__ = ["DECODERS", "Generator", "Network", "Writing", "make_generator", "make_reader"]
+
+DECODERS: dict[str, Callable[[nn.Embedding, ModelSettings, Any], Decoder]] = {
+    "recurrent": RecurrentDecoder,
+    "transformer": TransformerDecoder,
+}
+
+
+class Network(nn.Module):
+    """Reads a source and gives what its head makes of it. Training knows only that a batch gives a loss."""
+
+    front: Front
+    encoder: Encoder
+    head: Head
+
+    def __init__(self, settings: ModelSettings, **parts: Front | Encoder | Decoder | Head) -> None:
+        super().__init__()
+        self.settings = settings
+        for name, part in parts.items():
+            assert isinstance(part, nn.Module), name
+            self.add_module(name, part)
+
+    def forward(self, batch: Batch) -> Loss:
+        """How wrong the network is about a batch, summed, and over how many tokens or examples."""
+        return self.head.loss(self.encode(batch.sides), None, batch)
+
+    def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
+        """Read the source once, for whatever follows."""
+        states, mask = self.front(sides)
+        return self.encoder(states, mask, watch)
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Weights by part; shared ones are counted once, where they first stand."""
+        counts: dict[str, int] = {}
+        for name, parameter in self.named_parameters():
+            part = ".".join(name.split(".")[:2])
+            counts[part] = counts.get(part, 0) + parameter.numel()
+        return counts
+
+    def initialise(self) -> None:
+        """Give linear layers their first weights (Glorot & Bengio 2010); biases begin at zero."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How far a decoder is, and the source that it may copy from."""
+
+    decoder: State
+    tokens: Tensor | None
+
+    def keep(self, sources: Tensor) -> "Writing":
+        return Writing(self.decoder.keep(sources), self.tokens[sources] if self.tokens is not None else None)
+
+    def move(self, rows: Tensor) -> "Writing":
+        return Writing(self.decoder.move(rows), self.tokens)
+
+
+class Generator(Network):
+    """A network with a decoder, which writes a target token by token."""
+
+    decoder: Decoder
+    head: VocabularyHead
+
+    def __init__(
+        self, settings: ModelSettings, special: Special, **parts: Front | Encoder | Decoder | Head
+    ) -> None:
+        super().__init__(settings, **parts)
+        self.special = special
+
+    def forward(self, batch: Batch) -> Loss:
+        """Cross-entropy of the target of a batch, and how many tokens it has."""
+        memory = self.encode(batch.sides)
+        written = self.decoder(batch["target"].values[:, :-1], memory)
+        return self.head.loss(memory, written, batch)
+
+    def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
+        """Read the source once, for any number of decodings."""
+        memory = super().encode(sides, watch)
+        return replace(memory, tokens=self.head.copied(sides["source"].values))
+
+    def sides(self, source: Tensor) -> Sides:
+        """Ids of sources (B, S), filled up with padding, as `encode` takes them."""
+        return {"source": Side(source, source != self.special.pad)}
+
+    def logits(self, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> Tensor:
+        """Scores at every position of known targets, (B, S), (B, T) -> (B, T, V)."""
+        memory = self.encode(self.sides(source), watch)
+        return self.head.logits(self.decoder(inputs, memory, watch), memory.tokens)
+
+    def begin(self, memory: Memory) -> Writing:
+        """The state before the first step of decoding."""
+        return Writing(self.decoder.begin(memory), memory.tokens)
+
+    def step(self, tokens: Tensor, state: Writing, watch: Watch | None = None) -> tuple[Tensor, Writing]:
+        """Logits of the next token after one more token for each row, (B,) -> (B, V)."""
+        written, after = self.decoder.step(tokens, state.decoder, watch)
+        copied = state.tokens
+        if copied is not None:
+            copied = copied.repeat_interleave(len(tokens) // len(copied), 0)
+        return self.head.logits(written, copied), Writing(after, state.tokens)
+
+
+def make_generator(
+    settings: ModelSettings,
+    source: Vocabulary,
+    target: Vocabulary,
+    copies: Sequence[int] | None = None,
+    smoothing: float = 0.0,
+) -> Generator:
+    """An untrained network that reads one text and writes another."""
+    front = FRONTS[settings.front.kind].make(settings, {"source": source})
+    shared = getattr(front, "embed", None) if settings.share_embeddings else None
+    embed = shared if isinstance(shared, nn.Embedding) else embedding(target, settings.width)
+    encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
+    decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder)
+    tied = embed if settings.tie_output else None
+    head = VocabularyHead(settings.width, target, tied, copies if settings.pointer else None, smoothing)
+    network = Generator(settings, target.special, front=front, encoder=encoder, decoder=decoder, head=head)
+    network.initialise()
+    return network
+
+
+def make_reader(
+    settings: ModelSettings, vocabularies: Mapping[str, Vocabulary], head: Callable[[int], Head]
+) -> Network:
+    """An untrained network that reads a text and ends in a head, which is built for a width of states."""
+    front = FRONTS[settings.front.kind].make(settings, dict(vocabularies))
+    encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
+    network = Network(settings, front=front, encoder=encoder, head=head(settings.memory_width))
+    network.initialise()
+    return network
