@@ -9,7 +9,6 @@ from seq2see.errors import SettingsError
 from seq2see.lens.edits import Edit, Off
 from seq2see.lens.watching import addresses_of
 from seq2see.run import Model
-from seq2see.training.settings import DIRECTION
 from seq2see.workflow import examples_of
 
 __all__ = ["HeadEffects", "weigh_heads"]
@@ -28,7 +27,7 @@ class HeadEffects:
     def ranked(self) -> list[tuple[str, int, float]]:
         """Address, head and change, those that matter most first."""
         heads = [(at, head, value) for at, found in self.changes.items() for head, value in enumerate(found)]
-        return sorted(heads, key=lambda one: one[2] * DIRECTION[self.metric])
+        return sorted(heads, key=lambda one: one[2] * evaluation.METRICS[self.metric].direction)
 
 
 def weigh_heads(

@@ -22,7 +22,7 @@ from seq2see.data.lines import save_standard_input
 from seq2see.data.pairs import columns_of
 from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
-from seq2see.evaluation import Example, metrics_for, score_outputs
+from seq2see.evaluation import Example, Texts, metrics_for, score
 from seq2see.files import replace_text
 from seq2see.models import Seq2Seq
 from seq2see.recipe import Recipe, compose, compose_parts, preset, read_recipe
@@ -312,12 +312,10 @@ def _validator(model: Model, corpus: Corpus) -> Callable[[Seq2Seq], dict[str, fl
                 f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
                 "or a longer training.warmup"
             )
-        examples = examples_of(model, corpus.dev_pairs, most, beam=1, nbest=1)
+        outputs = Texts(examples_of(model, corpus.dev_pairs, most, beam=1, nbest=1), model.unit)
         watched = model.recipe.training.metric
-        wanted = dict.fromkeys(
-            [*metrics_for(examples, model.unit), *([watched] if watched != "loss" else [])]
-        )
-        return {"loss": loss, **score_outputs(examples, model.unit, list(wanted))}
+        wanted = dict.fromkeys([*metrics_for(outputs), *([watched] if watched != "loss" else [])])
+        return {"loss": loss, **score(outputs, list(wanted))}
 
     return validate
 

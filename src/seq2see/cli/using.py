@@ -212,7 +212,7 @@ def evaluate(
     if as_json:
         answer({**scores, "sources": len(examples), "worst": [asdict(example) for example in bad]})
         return
-    rows = [(name, value, _meaning(name, model.unit)) for name, value in scores.items()]
+    rows = [(name, value, evaluation.METRICS[name].meaning) for name, value in scores.items()]
     results.print(
         table(f"{len(examples):,} sources of {file}", ("score", "percent", "meaning"), rows, ["percent"])
     )
@@ -245,7 +245,8 @@ def compare(
             f"{run_a} and {run_b} do not read the same pairs from {file}: their columns differ; "
             "name the columns with --source, --target and --features"
         )
-    found = evaluation.compare(systems[0], systems[1], models[0].unit)
+    first, second = (evaluation.Texts(system, models[0].unit) for system in systems)
+    found = evaluation.compare(first, second)
     if as_json:
         rows = {
             one.metric: {"a": one.first, "b": one.second, "difference": one.difference, "p": one.p}
@@ -261,26 +262,15 @@ def compare(
             f"{one.difference:+.2f}",
             f"{one.p:.3f}",
             "yes" if one.significant else "no",
+            one.test,
         )
         for one in found
     ]
-    columns = ("score", "A", "B", "B-A", "p", "significant")
+    columns = ("score", "A", "B", "B-A", "p", "significant", "test")
     results.print(
         table(f"A = {run_a}, B = {run_b}; {len(systems[0]):,} sources", columns, lines, columns[1:5])
     )
-    results.print("p: paired bootstrap, 1,000 draws; below 0.05 counts as significant", style="dim")
-
-
-def _meaning(metric: str, unit: evaluation.Unit) -> str:
-    whole = "outputs that equal no reference (word error rate of whole outputs)"
-    return {
-        "exact": "outputs that equal a reference",
-        "wer": "edits per reference word" if unit == "words" else whole,
-        "ser": "edits per reference symbol",
-        "bleu": "n-grams in common (sacrebleu)",
-        "chrf": "letter n-grams in common (sacrebleu)",
-        "ter": "edits with shifts per word (sacrebleu)",
-    }[metric]
+    results.print("p: how likely chance alone does it; below 0.05 counts as significant", style="dim")
 
 
 def pairs_of(

@@ -1,6 +1,26 @@
-"""Outputs and references to scores. Knows nothing of tensors."""
+"""Outputs and what was right to scores. Knows nothing of tensors."""
 
 from seq2see.evaluation.compare import Comparison, compare
-from seq2see.evaluation.scores import Example, Unit, metrics_for, score_outputs, worst
+from seq2see.evaluation.metrics import METRICS, Metric, metric_named, metrics_for, score, score_outputs
+from seq2see.evaluation.outcomes import Classes, Example, LabelSets, Numbers, Outcome, Tags, Texts, Unit
+from seq2see.evaluation.texts import worst
 
-__all__ = ["Comparison", "Example", "Unit", "compare", "metrics_for", "score_outputs", "worst"]
+__all__ = [
+    "METRICS",
+    "Classes",
+    "Comparison",
+    "Example",
+    "LabelSets",
+    "Metric",
+    "Numbers",
+    "Outcome",
+    "Tags",
+    "Texts",
+    "Unit",
+    "compare",
+    "metric_named",
+    "metrics_for",
+    "score",
+    "score_outputs",
+    "worst",
+]

@@ -1,22 +1,18 @@
-"""Whether one system is better than another, by paired bootstrap (Koehn 2004)."""
+"""Whether one system is better than another, or chance alone makes such a difference."""
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from seq2see.evaluation.scores import (
-    Example,
-    Unit,
-    corpus_metric,
-    metrics_for,
-    reference_streams,
-    score_outputs,
-)
+from seq2see.evaluation.metrics import METRICS, Metric, metrics_for, score
+from seq2see.evaluation.outcomes import Outcome
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "mcnemar"]
+
+_BOOTSTRAP = "paired bootstrap"
+_MCNEMAR = "McNemar, exact"
 
 
 @dataclass(frozen=True)
@@ -27,6 +23,7 @@ class Comparison:
     first: float
     second: float
     p: float
+    test: str = _BOOTSTRAP
 
     @property
     def difference(self) -> float:
@@ -39,56 +36,68 @@ class Comparison:
         return self.p < 0.05
 
 
-def compare(
-    first: Sequence[Example], second: Sequence[Example], unit: Unit, samples: int = 1000, seed: int = 1
-) -> list[Comparison]:
-    """Score two systems on the same sources, and on random draws of them with replacement."""
+def compare(first: Outcome, second: Outcome, samples: int = 1000, seed: int = 1) -> list[Comparison]:
+    """Score two systems on the same examples, with every metric that makes sense.
+
+    What is right or wrong as a whole is compared by McNemar's exact test; everything else by paired
+    bootstrap (Koehn 2004), on random draws of the examples with replacement.
+    """
     found = []
-    for metric in metrics_for(first, unit):
-        scores = [score_outputs(system, unit, [metric])[metric] for system in (first, second)]
+    for name in metrics_for(first):
+        scores = [score(outcome, [name])[name] for outcome in (first, second)]
+        p, test = _p(METRICS[name], first, second, samples, seed)
         if scores[0] == scores[1]:
             p = 1.0  # no difference is never a surprise; sacrebleu's test says otherwise of equal outputs
-        elif metric in ("bleu", "chrf", "ter"):
-            p = _corpus_p(metric, first, second, samples, seed)
-        else:
-            p = _counted_p(metric, first, second, unit, samples, seed)
-        found.append(Comparison(metric, scores[0], scores[1], p))
+        found.append(Comparison(name, scores[0], scores[1], p, test))
     return found
 
 
-def _counted_p(
-    metric: str, first: Sequence[Example], second: Sequence[Example], unit: Unit, samples: int, seed: int
-) -> float:
-    """Bootstrap of a rate: errors over what could be wrong, each summed over a draw."""
-    whole = metric == "exact" or (metric == "wer" and unit != "words")
-    counts = np.array(
-        [[(int(not e.exact), 1) if whole else e.errors(unit) for e in system] for system in (first, second)]
-    )  # (systems, examples, [errors, possible])
+def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
+    """How likely chance alone divides the examples that only one system gets right as unevenly as this."""
+    from scipy.stats import binomtest
+
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    differing = only_first + only_second
+    return float(binomtest(only_first, differing).pvalue) if differing else 1.0
+
+
+def _p(metric: Metric, first: Outcome, second: Outcome, samples: int, seed: int) -> tuple[float, str]:
+    """The p of a difference, and the test that gave it."""
+    if metric.paired is not None:
+        return metric.paired(first, second, samples, seed), _BOOTSTRAP
     random = np.random.default_rng(seed)
-    differences = np.empty(samples)
-    for sample in range(samples):
-        draw = random.integers(counts.shape[1], size=counts.shape[1])
-        errors, possible = counts[:, draw].sum(1).T
-        rates = errors / possible
-        differences[sample] = rates[1] - rates[0]
-    errors, possible = counts.sum(1).T
-    actual = abs(float(errors[1] / possible[1] - errors[0] / possible[0]))
-    # How often a draw, centred on no difference, lies as far out as what was seen.
-    beyond = np.abs(differences - differences.mean()) >= actual
-    return (1 + int(beyond.sum())) / (1 + samples)
+    if metric.parts is None:
+        assert metric.score is not None
+        score = metric.score
+        differences = np.array(
+            [score(second.draw(rows)) - score(first.draw(rows)) for rows in _draws(random, samples, first)]
+        )
+        return _beyond(differences, score(second) - score(first)), _BOOTSTRAP
+    parts = np.stack([metric.parts(outcome) for outcome in (first, second)])  # (systems, examples, 2)
+    if _right_or_wrong(parts):
+        return mcnemar(parts[0, :, 0] == 1, parts[1, :, 0] == 1), _MCNEMAR
+    differences = np.array([_difference(parts[:, rows]) for rows in _draws(random, samples, first)])
+    return _beyond(differences, _difference(parts)), _BOOTSTRAP
 
 
-def _corpus_p(
-    metric: str, first: Sequence[Example], second: Sequence[Example], samples: int, seed: int
-) -> float:
-    from sacrebleu.significance import PairedTest
+def _draws(random: np.random.Generator, samples: int, outcome: Outcome) -> Any:
+    return (random.integers(len(outcome), size=len(outcome)) for _ in range(samples))
 
-    os.environ["SACREBLEU_SEED"] = str(seed)
-    systems: list[Any] = [
-        (name, [e.output for e in system]) for name, system in (("first", first), ("second", second))
-    ]
-    test = PairedTest(
-        systems, {metric: corpus_metric(metric)}, cast(Any, reference_streams(first)), "bs", n_samples=samples
-    )
-    results = next(results for name, results in test()[1].items() if name != "System")
-    return float(cast(Any, results[1]).p_value)
+
+def _right_or_wrong(parts: NDArray[np.floating[Any]]) -> bool:
+    """Whether every example counts once, and is right or wrong as a whole."""
+    return bool((parts[..., 1] == 1).all() and np.isin(parts[..., 0], (0, 1)).all())
+
+
+def _difference(parts: NDArray[np.floating[Any]]) -> float:
+    """What the second system's ratio has more than the first's; a draw with nothing to count has none."""
+    part, whole = parts.sum(1).T  # (systems,) each
+    ratios = part / np.maximum(whole, 1e-12)
+    return float(ratios[1] - ratios[0])
+
+
+def _beyond(differences: NDArray[np.floating[Any]], actual: float) -> float:
+    """How often a draw, centred on no difference, lies as far out as what was seen."""
+    differences = differences[np.isfinite(differences)]
+    beyond = np.abs(differences - differences.mean()) >= abs(actual)
+    return (1 + int(beyond.sum())) / (1 + len(differences))

@@ -2,11 +2,10 @@
 
 from seq2see.training.checkpoint import Checkpoints, Progress
 from seq2see.training.report import Look, PlainReport, Report, Step
-from seq2see.training.settings import DIRECTION, TrainingSettings
+from seq2see.training.settings import TrainingSettings
 from seq2see.training.trainer import Trainer
 
 __all__ = [
-    "DIRECTION",
     "Checkpoints",
     "Look",
     "PlainReport",

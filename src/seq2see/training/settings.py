@@ -1,16 +1,19 @@
 """How a model is trained."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from seq2see.settings import Settings
+from seq2see.evaluation import METRICS
+from seq2see.settings import Settings, near
 
-__all__ = ["DIRECTION", "Metric", "TrainingSettings"]
+__all__ = ["TrainingSettings"]
 
-Metric = Literal["loss", "exact", "wer", "ser", "bleu", "chrf", "ter"]
-DIRECTION = {"loss": -1, "exact": 1, "wer": -1, "ser": -1, "bleu": 1, "chrf": 1, "ter": -1}
-"""Whether more of a score is better (1) or less (-1)."""
+
+def _metric(name: str) -> str:
+    if name not in METRICS:
+        raise ValueError(f"{name!r} is no metric; {near(name, METRICS)}")
+    return name
 
 
 class TrainingSettings(Settings):
@@ -37,7 +40,7 @@ class TrainingSettings(Settings):
     clip: float | None = Field(default=1.0, gt=0)
     """The largest norm of the gradient."""
     evaluate_every: int = Field(default=500, ge=1)
-    metric: Metric = "loss"
+    metric: Annotated[str, AfterValidator(_metric)] = "loss"
     """What is watched on the dev set, to keep the best weights and to stop early."""
     dev_examples: int = Field(default=1000, ge=1)
     """Dev sources that are decoded at each look; the loss is taken on all."""

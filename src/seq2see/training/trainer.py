@@ -12,13 +12,14 @@ import torch
 
 from seq2see.data.batches import Batch, Batches
 from seq2see.errors import TrainingError
+from seq2see.evaluation import METRICS
 from seq2see.models import Network
 from seq2see.models.weights import load_weights, read_tensors, weights_of
 from seq2see.training.checkpoint import Checkpoints, Progress
 from seq2see.training.log import Log
 from seq2see.training.report import Look, Report, Step
 from seq2see.training.schedule import learning_rate
-from seq2see.training.settings import DIRECTION, TrainingSettings
+from seq2see.training.settings import TrainingSettings
 from seq2see.training.signals import Interruption
 
 __all__ = ["Trainer"]
@@ -193,7 +194,8 @@ class Trainer:
         """Whether scores beat the best so far; of equal ones, the lower loss decides."""
 
         def rank(scores: dict[str, float]) -> tuple[float, float]:
-            return scores[self.settings.metric] * DIRECTION[self.settings.metric], -scores["loss"]
+            metric = METRICS[self.settings.metric]
+            return scores[metric.name] * metric.direction, -scores["loss"]
 
         return self.progress.best is None or rank(scores) > rank(self.progress.best)
 
@@ -203,11 +205,12 @@ class Trainer:
         The best of many looks at a small dev set is best in part by luck. Where the metric is a share of
         the dev sources, it has to beat the average by more than two standard errors of such a share.
         """
-        best, metric = self.progress.best, self.settings.metric
-        if best is None or metric not in ("exact", "wer"):
+        best, metric = self.progress.best, METRICS[self.settings.metric]
+        if best is None or not metric.share:
             return self._is_best(scores)
-        margin = 2 * math.sqrt(best[metric] * (100 - best[metric]) / self.dev_sources)
-        return (best[metric] - scores[metric]) * DIRECTION[metric] <= margin
+        share = min(best[metric.name], 100)  # an error rate can pass 100
+        margin = 2 * math.sqrt(share * (100 - share) / self.dev_sources)
+        return (best[metric.name] - scores[metric.name]) * metric.direction <= margin
 
     def _scores(self) -> dict[str, float]:
         self.model.eval()

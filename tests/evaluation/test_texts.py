@@ -3,8 +3,7 @@
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from seq2see.evaluation import Example, score_outputs, worst
-from seq2see.evaluation.scores import metrics_for
+from seq2see.evaluation import Example, Texts, metrics_for, score_outputs, worst
 
 
 def example(output: str, *references: str) -> Example:
@@ -73,10 +72,10 @@ def test_references_may_differ_in_number():
 def test_scores_that_make_sense():
     """H: BLEU and its kin are for sentences, symbol errors for characters and symbols."""
     short, long = [example("a", "a b")], [example("a", "a b c d e")]
-    assert metrics_for(short, "characters") == ["exact", "wer", "ser"]
-    assert metrics_for(long, "characters") == ["exact", "wer", "ser", "bleu", "chrf", "ter"]
-    assert metrics_for(long, "symbols") == ["exact", "wer", "ser"]
-    assert metrics_for(short, "words") == ["exact", "wer"]
+    assert metrics_for(Texts(short, "characters")) == ["exact", "wer", "ser"]
+    assert metrics_for(Texts(long, "characters")) == ["exact", "wer", "ser", "bleu", "chrf", "ter"]
+    assert metrics_for(Texts(long, "symbols")) == ["exact", "wer", "ser"]
+    assert metrics_for(Texts(short, "words")) == ["exact", "wer"]
     assert score_outputs(long, "words", ["exact"]) == {"exact": 0}
     assert score_outputs([], "words") == {}
 
