@@ -1,7 +1,7 @@
 """An encoder and a decoder put together, by settings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,12 +11,14 @@ from torch.nn import functional as F
 from seq2see.layers.attention import Watch
 from seq2see.layers.losses import cross_entropy, output_cross_entropy
 from seq2see.layers.pointer import Pointer
-from seq2see.models.contracts import Memory, State, Written
+from seq2see.models.contracts import DecoderOutput, Memory, Prefix, State
 from seq2see.models.convolutional import ConvolutionalEncoder
-from seq2see.models.recurrent import RecurrentDecoder, RecurrentEncoder
+from seq2see.models.decoders import RecurrentDecoder, TransformerDecoder
+from seq2see.models.generation import GeneratorState
+from seq2see.models.recurrent import RecurrentEncoder
 from seq2see.models.settings import ModelSettings
-from seq2see.models.transformer import TransformerDecoder, TransformerEncoder
-from seq2see.text import PAD
+from seq2see.models.transformer import TransformerEncoder
+from seq2see.text import PAD, Special
 
 __all__ = ["DECODERS", "ENCODERS", "Seq2Seq"]
 
@@ -26,20 +28,6 @@ ENCODERS: dict[str, Any] = {
     "transformer": TransformerEncoder,
 }
 DECODERS: dict[str, Any] = {"recurrent": RecurrentDecoder, "transformer": TransformerDecoder}
-
-
-@dataclass(frozen=True)
-class Writing:
-    """How far a decoder is, and the source that it may copy from."""
-
-    decoder: State
-    tokens: Tensor | None
-
-    def keep(self, sources: Tensor) -> "Writing":
-        return Writing(self.decoder.keep(sources), self.tokens[sources] if self.tokens is not None else None)
-
-    def move(self, rows: Tensor) -> "Writing":
-        return Writing(self.decoder.move(rows), self.tokens)
 
 
 class Seq2Seq(nn.Module):
@@ -85,25 +73,44 @@ class Seq2Seq(nn.Module):
         memory: Memory = self.encoder(source, watch)
         return replace(memory, tokens=self.copies[source]) if self.pointer is not None else memory
 
-    def begin(self, memory: Memory) -> Writing:
-        """The state before the first step of decoding."""
-        return Writing(self.decoder.begin(memory), memory.tokens)
+    @property
+    def special(self) -> Special:
+        """The ids that begin and end an output, and those that none has."""
+        return Special.standard()
 
-    def step(self, tokens: Tensor, state: Writing, watch: Watch | None = None) -> tuple[Tensor, Writing]:
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.copies.device
+
+    def begin(
+        self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None
+    ) -> GeneratorState:
+        """The state before the first step of decoding, or after a prefix."""
+        decoder = self.decoder.begin(memory, prefix, watch)
+        return GeneratorState(decoder, memory.tokens if memory is not None else None)
+
+    def prefill(
+        self, memory: Memory | None, prefix: Prefix, watch: Watch | None = None
+    ) -> tuple[Tensor, GeneratorState]:
+        """Logits after each position of a prefix (B, T, V), and the state after it."""
+        output, decoder = self.decoder.prefill(memory, prefix, watch)
+        copied = memory.tokens if memory is not None else None
+        return self.logits(output, copied), GeneratorState(decoder, copied)
+
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, GeneratorState]:
         """Logits of the next token after one more token for each row, (B,) -> (B, V)."""
-        written, after = self.decoder.step(tokens, state.decoder, watch)
-        copied = state.tokens
-        if copied is not None:
-            copied = copied.repeat_interleave(len(tokens) // len(copied), 0)
-        return self.logits(written, copied), Writing(after, state.tokens)
+        assert isinstance(state, GeneratorState)
+        output, after = self.decoder.step(tokens, state.decoder, watch)
+        return self.logits(output, state.copied_by_row(len(tokens))), GeneratorState(after, state.copied)
 
     def loss(self, source: Tensor, inputs: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
         """Cross-entropy summed over the labels that are not padding, (B, S), (B, T), (B, T) -> ()."""
         memory = self.encode(source)
-        written: Written = self.decoder(inputs, memory)
+        output: DecoderOutput = self.decoder(inputs, memory)
         if self.pointer is not None or torch.is_autocast_enabled(source.device.type):
-            return cross_entropy(self.logits(written, memory.tokens), labels, PAD, smoothing)
-        return output_cross_entropy(written.states, *self._output(), labels, PAD, smoothing)
+            return cross_entropy(self.logits(output, memory.tokens), labels, PAD, smoothing)
+        return output_cross_entropy(output.states, *self._output(), labels, PAD, smoothing)
 
     def _output(self) -> tuple[Tensor, Tensor | None]:
         """Weight and bias of the output layer."""
@@ -111,12 +118,12 @@ class Seq2Seq(nn.Module):
             return self.output.weight, self.output.bias
         return self.decoder.embed.weight[: self.target_size], None
 
-    def logits(self, written: Written, tokens: Tensor | None) -> Tensor:
+    def logits(self, output: DecoderOutput, tokens: Tensor | None) -> Tensor:
         """Scores of the vocabulary."""
-        scores = F.linear(written.states, *self._output())
+        scores = F.linear(output.states, *self._output())
         if self.pointer is None:
             return scores
-        pointed: Tensor = self.pointer(scores, written.states, written.looked, tokens, PAD)
+        pointed: Tensor = self.pointer(scores, output.states, output.cross_weights, tokens, PAD)
         return pointed
 
     def parameter_counts(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Strings to ids and back. Knows nothing of anything else."""
 
 from seq2see.text.codec import Codec
-from seq2see.text.special import BEGIN, END, PAD, SPECIAL, UNKNOWN
+from seq2see.text.special import BEGIN, END, PAD, SPECIAL, UNKNOWN, Special
 from seq2see.text.tokenizer import Kind, TextSettings, Tokenizer, TokenizerSettings
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "UNKNOWN",
     "Codec",
     "Kind",
+    "Special",
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",
