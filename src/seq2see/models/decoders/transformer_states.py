@@ -154,17 +154,13 @@ class FastState:
 
     def join(self, other: Self) -> Self:
         blocks = tuple(one.join(more) for one, more in zip(self.blocks, other.blocks, strict=True))
-        at = self.source_positions
-        together = isinstance(at, int) and at == other.source_positions
+        at, other_at = self.source_positions, other.source_positions
+        together = isinstance(at, int) and isinstance(other_at, int) and at == other_at
         if together and self.beam_mask is None and other.beam_mask is None:
             return replace(self, blocks=blocks)
         positions = at if together else torch.cat([self._positions(), other._positions()])
-        return replace(
-            self,
-            blocks=blocks,
-            source_positions=positions,
-            beam_mask=self._mask().join(other._mask()),
-        )
+        mask = self._mask().join(other._mask())
+        return replace(self, blocks=blocks, source_positions=positions, beam_mask=mask)
 
     def _positions(self) -> Tensor:
         """The position of the next token of each source, (B,)."""
