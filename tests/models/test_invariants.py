@@ -1,5 +1,6 @@
 """What must never change what a model says."""
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from seq2see.layers.positions import rotary
-from seq2see.models import transformer
 from seq2see.text import BEGIN, END, PAD
 
 POSITIONS = [
@@ -134,10 +134,15 @@ def test_a_rotary_model_sees_only_distances(make_model, monkeypatch, norm):
     )
     plain = model(source, inputs)
 
-    def turned(moved: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-        return lambda start, end, width, device: rotary(moved(torch.arange(start, end)), width)
+    def move(moved: Callable[[Tensor], Tensor]) -> None:
+        for part in (model.encoder, model.decoder):
+            monkeypatch.setattr(
+                sys.modules[type(part).__module__],
+                "rotations",
+                lambda start, count, width, device: rotary(moved(torch.arange(start, start + count)), width),
+            )
 
-    monkeypatch.setattr(transformer, "turns", turned(lambda places: places + 7))
+    move(lambda positions: positions + 7)
     torch.testing.assert_close(model(source, inputs), plain, rtol=1e-3, atol=1e-4)
-    monkeypatch.setattr(transformer, "turns", turned(lambda places: places * 2))
+    move(lambda positions: positions * 2)
     assert (model(source, inputs) - plain).abs().max() > 1e-3

@@ -177,10 +177,10 @@ def test_weights_are_seen_by_address(network, name):
         seen.setdefault(address, []).append(weights)
         return weights
 
-    looked = network.decoder(INPUTS, network.encode(SOURCE)).looked
-    assert (looked is None) == ("decoder.cross" not in found)
-    if looked is not None:
-        torch.testing.assert_close(looked, found["decoder.cross"].mean(1), **CLOSE)
+    weights = network.decoder(INPUTS, network.encode(SOURCE)).cross_weights
+    assert (weights is None) == ("decoder.cross" not in found)
+    if weights is not None:
+        torch.testing.assert_close(weights, found["decoder.cross"].mean(1), **CLOSE)
     watched = stepwise(network, SOURCE, INPUTS, watch)
     torch.testing.assert_close(watched, network(SOURCE, INPUTS), **CLOSE)
     for address in addresses(name):
@@ -256,7 +256,7 @@ def test_outputs_and_feeding_are_the_formulas(make_model, output, fed):
             written = torch.cat([state, context], -1) @ own.combine.weight.T + own.combine.bias
             written = torch.tanh(written) if output == "luong" else written
             torch.testing.assert_close(found.states[:, step], written, **CLOSE)
-            torch.testing.assert_close(found.looked[:, step], scores.softmax(-1), **CLOSE)
+            torch.testing.assert_close(found.cross_weights[:, step], scores.softmax(-1), **CLOSE)
             if fed:
                 extra = written if output == "luong" else context
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from seq2see.models import ModelSettings, Seq2Seq
-from seq2see.models.contracts import Written
+from seq2see.models.contracts import DecoderOutput
 from seq2see.recipe import compose, preset
 
 
@@ -54,7 +54,7 @@ def test_tied_output_is_the_embedding(make_model):
     model = make_model()
     hidden = torch.randn(2, 16)
     torch.testing.assert_close(
-        model.logits(Written(hidden, None), None), hidden @ model.decoder.embed.weight.T
+        model.logits(DecoderOutput(hidden, None), None), hidden @ model.decoder.embed.weight.T
     )
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from seq2see.layers import masks
-from seq2see.layers.blocks import DecoderBlock, EncoderBlock
+from seq2see.layers.blocks import Block
 from seq2see.models import ModelSettings, Seq2Seq
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
@@ -21,7 +21,7 @@ def twins(ours, theirs) -> list[tuple[Tensor, Tensor, int | None]]:
     pairs: list[tuple[Tensor, Tensor, int | None]] = []
     attentions = [(ours.attention, theirs.self_attn)]
     norms = [(ours.attention_residual.norm, theirs.norm1)]
-    if isinstance(ours, DecoderBlock):
+    if ours.crosses:
         attentions.append((ours.cross, theirs.multihead_attn))
         norms += [(ours.cross_residual.norm, theirs.norm2), (ours.feedforward_residual.norm, theirs.norm3)]
     else:
@@ -65,7 +65,7 @@ def loss_of(states: Tensor) -> Tensor:
 def test_encoder_block_equals_torch(norm, activation):
     """D6, D7: an encoder block with a padding mask, values and gradients."""
     torch.manual_seed(4)
-    ours = EncoderBlock(16, 4, 24, "here", activation, norm)
+    ours = Block(16, 4, 24, "here", activation, norm)
     theirs = nn.TransformerEncoderLayer(
         16, 4, 24, dropout=0, activation=activation, norm_first=norm == "before", batch_first=True
     )
@@ -86,7 +86,7 @@ def test_encoder_block_equals_torch(norm, activation):
 def test_decoder_block_equals_torch(norm, activation):
     """D6, D7: a decoder block with a causal mask and a padded memory, values and gradients."""
     torch.manual_seed(6)
-    ours = DecoderBlock(16, 4, 24, "here", activation, norm)
+    ours = Block(16, 4, 24, "here", activation, norm, crosses=True)
     theirs = nn.TransformerDecoderLayer(
         16, 4, 24, dropout=0, activation=activation, norm_first=norm == "before", batch_first=True
     )
@@ -97,7 +97,7 @@ def test_decoder_block_equals_torch(norm, activation):
     see = masks.causal(5)
 
     mine = [states.clone().requires_grad_(), memory.clone().requires_grad_()]
-    result = ours(mine[0], ours.cross.project(mine[1], may_look[:, None, None]), mask=see)
+    result = ours(mine[0], see, memory=ours.cross.project(mine[1], may_look[:, None, None]))
     other = [states.clone().requires_grad_(), memory.clone().requires_grad_()]
     expected = theirs(*other, tgt_mask=~see, memory_key_padding_mask=~may_look)
     torch.testing.assert_close(result, expected, **CLOSE)

@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 
 from seq2see.data.sides import Batch
-from seq2see.models import Generator
+from seq2see.models import EncoderDecoder
 
 __all__ = ["score"]
 
 
 @torch.inference_mode()
-def score(model: Generator, batch: Batch) -> Tensor:
+def score(model: EncoderDecoder, batch: Batch) -> Tensor:
     """Log-probability of each target given its source, the end symbol counted, (B,)."""
     target, mask = batch["target"]
     assert mask is not None

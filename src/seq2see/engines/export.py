@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from seq2see.goals.text_model import TextModel
 from seq2see.layers.attention import MultiHeadAttention
 from seq2see.layers.feedforward import FeedForward
-from seq2see.models import Generator
+from seq2see.models import EncoderDecoder
 from seq2see.models.settings import TransformerSettings
 from seq2see.recipe import Recipe
 from seq2see.text import BEGIN, END, SPECIAL, UNKNOWN, Codec
@@ -42,7 +42,7 @@ def table_places(model: TextModel, side: Side) -> int:
 
 
 @torch.no_grad()
-def write_model(network: Generator, codec: Codec, places: dict[Side, int], folder: Path) -> None:
+def write_model(network: EncoderDecoder, codec: Codec, places: dict[Side, int], folder: Path) -> None:
     """Write a model folder; weights stay in 32 bits, and what is computed in is chosen when loading."""
     from ctranslate2 import specs
 
@@ -90,7 +90,7 @@ def _outline(part: Any) -> dict[str, Any]:
     }
 
 
-def _parts(network: Generator) -> tuple[Any, Any, Any, Any]:
+def _parts(network: EncoderDecoder) -> tuple[Any, Any, Any, Any]:
     """Front, encoder, decoder and head, whose weights are looked at one by one."""
     return network.front, network.encoder, network.decoder, network.head
 

@@ -12,7 +12,7 @@ from seq2see.evaluation import Outcome
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.text_model import TextModel
-from seq2see.models import Generator, Vocabulary, make_generator
+from seq2see.models import EncoderDecoder, Vocabulary, make_encoder_decoder
 from seq2see.recipe import Recipe
 from seq2see.run import Run
 from seq2see.text import SPECIAL, Codec
@@ -54,7 +54,7 @@ class Generate:
         """Read the tokenizers."""
         return columns_of(Codec.load(folder / "tokenizers"))
 
-    def network(self, recipe: Recipe, columns: Columns) -> Generator:
+    def network(self, recipe: Recipe, columns: Columns) -> EncoderDecoder:
         """An encoder and a decoder."""
         return network_of(recipe, codec_of(columns))
 
@@ -93,7 +93,7 @@ def codec_of(columns: Columns) -> Codec:
     return source.codec
 
 
-def network_of(recipe: Recipe, codec: Codec) -> Generator:
+def network_of(recipe: Recipe, codec: Codec) -> EncoderDecoder:
     """The untrained network of a recipe."""
     copies = codec.copies() if recipe.model.pointer else None
     if copies is not None and not any(place >= len(SPECIAL) for place in copies):
@@ -103,7 +103,7 @@ def network_of(recipe: Recipe, codec: Codec) -> Generator:
         )
     if recipe.model.decoder is None:
         raise SettingsError("a model that writes texts needs a decoder, and model.decoder is none")
-    return make_generator(
+    return make_encoder_decoder(
         recipe.model,
         Vocabulary(codec.source_size, codec.source.special),
         Vocabulary(codec.target_size, codec.target.special),

@@ -28,7 +28,7 @@ from seq2see.lens.edits import Edit
 from seq2see.lens.looking import Lens, Recording, Wanted
 from seq2see.lens.view import View
 from seq2see.lens.watching import Editor, check_addresses, check_for_any
-from seq2see.models import Generator
+from seq2see.models import EncoderDecoder
 from seq2see.recipe import Recipe
 from seq2see.run import DataFacts, Run
 from seq2see.settings import build
@@ -93,9 +93,9 @@ class TextModel(Shown):
         self.recordings: list[Recording] = []
 
     @property
-    def network(self) -> Generator:
+    def network(self) -> EncoderDecoder:
         """The network, which reads and writes ids."""
-        assert isinstance(self.run.network, Generator)
+        assert isinstance(self.run.network, EncoderDecoder)
         return self.run.network
 
     @property

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -15,12 +14,12 @@ from seq2see.layers.short import LONGEST, short_attention
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
 Watch = Callable[[str, Tensor, Tensor | None], Tensor]
-"""Gets address, weights (B, H, T, S) and mask of each attention, and gives back the weights to use."""
+"""Is told address, weights (B, H, T, S) and mask of each attention; what it returns is used as weights."""
 
 
 @dataclass(frozen=True)
 class KeysValues:
-    """What is looked at: keys and values (B, H, S, K), and where one may look (B, 1, T or 1, S)."""
+    """Keys and values (B, H, S, K), and which of them each query may see (B, 1, T or 1, S)."""
 
     keys: Tensor
     values: Tensor
@@ -32,10 +31,31 @@ class KeysValues:
         return KeysValues(self.keys[rows], self.values[rows], mask)
 
     def append(self, other: "KeysValues") -> "KeysValues":
-        """The same with more positions."""
+        """Add the positions of other keys and values of the same rows; the mask stays as it was."""
         return KeysValues(
             torch.cat([self.keys, other.keys], 2), torch.cat([self.values, other.values], 2), self.mask
         )
+
+    def join(self, other: "KeysValues") -> "KeysValues":
+        """Add the rows of another batch; the positions that the shorter one lacks are masked."""
+        longest = max(self.keys.shape[2], other.keys.shape[2])
+        if self.mask is None and other.mask is None and self.keys.shape[2] == other.keys.shape[2]:
+            masks = None
+        else:
+            masks = torch.cat([part._padded_mask(longest) for part in (self, other)])
+        keys, values = (
+            torch.cat([F.pad(part, (0, 0, 0, longest - part.shape[2])) for part in parts])
+            for parts in ((self.keys, other.keys), (self.values, other.values))
+        )
+        return KeysValues(keys, values, masks)
+
+    def _padded_mask(self, length: int) -> Tensor:
+        """Which positions are seen, (B, 1, 1, length)."""
+        rows, _, own, _ = self.keys.shape
+        mask = self.mask
+        if mask is None:
+            mask = torch.ones(rows, 1, 1, own, dtype=torch.bool, device=self.keys.device)
+        return F.pad(mask, (0, length - own), value=False)
 
 
 def split(states: Tensor, heads: int) -> Tensor:
@@ -47,27 +67,27 @@ def split(states: Tensor, heads: int) -> Tensor:
 def plain_attention(
     query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """softmax(Q K^T / sqrt(K)) V, and the weights; a row that may look nowhere gives zeros."""
+    """softmax(Q K^T / sqrt(K)) V, and the weights; a query that may see nothing gives zeros."""
     weights = attention_weights(query, keys, mask)
     return weights @ values, weights
 
 
 def attention_weights(query: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(Q K^T / sqrt(K)) over the places where one may look, (B, H, T, S)."""
+    """softmax(Q K^T / sqrt(K)) over the keys that each query may see, (B, H, T, S)."""
     return normalise(query @ keys.transpose(-2, -1) / query.shape[-1] ** 0.5, mask)
 
 
 def normalise(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Softmax over the places where one may look; zeros where there is none."""
+    """Softmax over the keys that may be seen; zeros for a query that may see none."""
     if mask is None:
         return scores.softmax(-1)
-    # A finite low score keeps rows without any place to look free of NaN; the mask then empties them.
+    # A finite low score keeps queries that may see no key free of NaN; the mask then sets their weights to 0.
     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     return scores.softmax(-1) * mask
 
 
 def harden(weights: Tensor) -> Tensor:
-    """All the weight on the place that has most of it; rows without any stay empty."""
+    """All the weight on the key that has most of it; queries without any weight stay so."""
     hard = F.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)
     return hard * (weights.amax(-1, keepdim=True) > 0)
 
@@ -78,35 +98,36 @@ def fused_attention(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | 
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention in several heads: the width is split, each head looks for itself, the results are joined.
+    """Attention in several heads: the width is split, each head attends on its own, the results are joined.
 
     "Attention Is All You Need", section 3.2.2. `query` and `keys` positions may be rotated (rotary).
     """
 
-    def __init__(self, width: int, heads: int, address: str, dropout_rate: float = 0.0) -> None:
+    def __init__(
+        self, width: int, heads: int, address: str, dropout_rate: float = 0.0, bias: bool = True
+    ) -> None:
         super().__init__()
         self.address = address
         self.heads = heads
         self.dropout = dropout_rate
-        self.query = nn.Linear(width, width)
-        self.key = nn.Linear(width, width)
-        self.value = nn.Linear(width, width)
-        self.output = nn.Linear(width, width)
-        self._joined: dict[tuple[float, tuple[str, ...]], tuple[list[int], Tensor, Tensor]] = {}
+        self.query = nn.Linear(width, width, bias)
+        self.key = nn.Linear(width, width, bias)
+        self.value = nn.Linear(width, width, bias)
+        self.output = nn.Linear(width, width, bias)
 
     def project(
         self, memory: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
     ) -> KeysValues:
-        """Keys and values of what will be looked at; computed once, used for every query."""
+        """Keys and values of states; computed once, used for every query."""
         keys, values = self._heads(memory, "key", "value")
-        return KeysValues(_turned(keys, rotation), values, mask)
+        return KeysValues(_rotated(keys, rotation), values, mask)
 
     def project_all(
         self, states: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
     ) -> tuple[Tensor, KeysValues]:
-        """Queries, keys and values of states that look at each other, by one product."""
+        """Queries, keys and values of states that attend to each other, by one product."""
         query, keys, values = self._heads(states, "query", "key", "value")
-        return _turned(query, rotation), KeysValues(_turned(keys, rotation), values, mask)
+        return _rotated(query, rotation), KeysValues(_rotated(keys, rotation), values, mask)
 
     def forward(
         self,
@@ -115,9 +136,9 @@ class MultiHeadAttention(nn.Module):
         rotation: Tensor | None = None,
         watch: Watch | None = None,
     ) -> Tensor:
-        """What each state reads from what it sees, (B, T, D)."""
+        """What each state reads from keys and values, (B, T, D)."""
         query = split(self.query(states), self.heads)
-        return self.read(_turned(query, rotation), seen, watch)
+        return self.read(_rotated(query, rotation), seen, watch)
 
     def read(self, query: Tensor, seen: KeysValues, watch: Watch | None = None) -> Tensor:
         """What each query (B, H, T, K) reads, (B, T, D)."""
@@ -135,39 +156,26 @@ class MultiHeadAttention(nn.Module):
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined
 
-    def projection(self, *names: str, scale: float = 1.0) -> tuple[Tensor, Tensor]:
-        """Weight and bias of some layers as one, the first of them scaled.
-
-        While nothing is learnt they are kept for the next time. A change is told by a weight's version, but
-        fused optimisers do not count it up: so a pass that learns, and `train`, clear what is kept.
-        """
+    def joined_weights(self, *names: str, query_scale: float = 1.0) -> tuple[Tensor, Tensor | None]:
+        """Weights and biases of several projections as those of one; those of queries may be scaled."""
         layers = [getattr(self, name) for name in names]
-        weights, biases = [layer.weight for layer in layers], [layer.bias for layer in layers]
-        if self.training or torch.is_grad_enabled():
-            self._joined.clear()
-            return _as_one(weights, scale), _as_one(biases, scale)
-        state = [number for part in (*weights, *biases) for number in (part.data_ptr(), part._version)]
-        kept = self._joined.get((scale, names))
-        if kept is None or kept[0] != state:
-            kept = state, _as_one(weights, scale), _as_one(biases, scale)
-            self._joined[scale, names] = kept
-        return kept[1:]
-
-    def train(self, mode: bool = True) -> Self:
-        """Learn, or stop learning."""
-        self._joined.clear()
-        return super().train(mode)
+        scales = [query_scale if name == "query" else 1.0 for name in names]
+        weight = _joined([layer.weight for layer in layers], scales)
+        return weight, _joined([layer.bias for layer in layers], scales) if layers[
+            0
+        ].bias is not None else None
 
     def _heads(self, states: Tensor, *names: str) -> tuple[Tensor, ...]:
-        """What some linear layers give, computed as one and split into heads, (B, T, D) -> (B, H, T, K)."""
-        parts: Tensor = F.linear(states, *self.projection(*names)).unflatten(-1, (len(names), self.heads, -1))
+        """Several projections by one product, split into heads, (B, T, D) -> (B, H, T, K) each."""
+        projected = F.linear(states, *self.joined_weights(*names))
+        parts: Tensor = projected.unflatten(-1, (len(names), self.heads, -1))
         return tuple(part.transpose(1, 2) for part in parts.unbind(2))
 
 
-def _as_one(parts: list[Tensor], scale: float) -> Tensor:
-    first = parts[0] if scale == 1 else parts[0] * scale
-    return torch.cat([first, *parts[1:]])
+def _joined(parts: list[Tensor], scales: list[float]) -> Tensor:
+    scaled = zip(parts, scales, strict=True)
+    return torch.cat([part if scale == 1 else part * scale for part, scale in scaled])
 
 
-def _turned(states: Tensor, rotation: Tensor | None) -> Tensor:
+def _rotated(states: Tensor, rotation: Tensor | None) -> Tensor:
     return rotate(states, rotation) if rotation is not None else states

@@ -1,30 +1,36 @@
-"""Transformer blocks: sublayers, each with a residual path and a layer norm."""
+"""Transformer blocks: sublayers, each with a residual path and a norm."""
 
 from collections.abc import Callable
-from typing import ClassVar, Literal, NamedTuple, Self
+from dataclasses import replace
+from typing import Literal
 
-import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from seq2see.layers.attention import KeysValues, MultiHeadAttention, Watch
-from seq2see.layers.cached import Shelf, Trail
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.feedforward import Activation, FeedForward
-from seq2see.layers.positions import rotate
+from seq2see.layers.norms import NormKind, make_norm
 
-__all__ = ["BlockState", "DecoderBlock", "EncoderBlock", "NormPlace", "Residual"]
+__all__ = ["Block", "NormPlace", "Residual"]
 
 NormPlace = Literal["before", "after"]
 
 
 class Residual(nn.Module):
-    """x + f(x) with a layer norm after the sum (as published) or before f (easier to train deep)."""
+    """x + f(x) with a norm after the sum (as published) or before f (easier to train deep)."""
 
-    def __init__(self, width: int, norm: NormPlace, dropout: float) -> None:
+    def __init__(
+        self,
+        width: int,
+        norm: NormPlace,
+        dropout: float,
+        kind: NormKind = "layer",
+        epsilon: float = 1e-5,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         self.place = norm
-        self.norm = nn.LayerNorm(width)
+        self.norm = make_norm(kind, width, epsilon, bias)
         self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -34,10 +40,12 @@ class Residual(nn.Module):
         return normed
 
 
-class _Block(nn.Module):
-    """The sublayers of a block; `address` is the block's own, such as `encoder.0`."""
+class Block(nn.Module):
+    """Self-attention, then (in a block that `crosses`) attention on encoded sources, then feed-forward.
 
-    crosses: ClassVar[bool]
+    `address` is the block's own, such as `encoder.0`. The same block serves training, where all positions
+    are known, and decoding, where each step adds one (`extend`).
+    """
 
     def __init__(
         self,
@@ -49,150 +57,67 @@ class _Block(nn.Module):
         norm: NormPlace = "before",
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
+        *,
+        crosses: bool = False,
+        norm_kind: NormKind = "layer",
+        epsilon: float = 1e-5,
+        bias: bool = True,
     ) -> None:
         super().__init__()
-        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout)
-        self.attention_residual = Residual(width, norm, dropout)
-        if self.crosses:
-            self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout)
-            self.cross_residual = Residual(width, norm, dropout)
-        self.feedforward = FeedForward(width, inner, activation, dropout)
-        self.feedforward_residual = Residual(width, norm, dropout)
 
+        def residual() -> Residual:
+            return Residual(width, norm, dropout, norm_kind, epsilon, bias)
 
-class EncoderBlock(_Block):
-    """Self-attention, then feed-forward."""
-
-    crosses = False
-
-    def forward(
-        self, states: Tensor, mask: Tensor | None, rotation: Tensor | None = None, watch: Watch | None = None
-    ) -> Tensor:
-        def look(states: Tensor) -> Tensor:
-            query, seen = self.attention.project_all(states, mask, rotation)
-            return self.attention.read(query, seen, watch)
-
-        states = self.attention_residual(states, look)
-        changed: Tensor = self.feedforward_residual(states, self.feedforward)
-        return changed
-
-
-class DecoderBlock(_Block):
-    """Masked self-attention, cross-attention on the encoder's states, then feed-forward."""
-
-    crosses = True
+        self.crosses = crosses
+        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout, bias)
+        self.attention_residual = residual()
+        if crosses:
+            self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout, bias)
+            self.cross_residual = residual()
+        self.feedforward = FeedForward(width, inner, activation, dropout, bias)
+        self.feedforward_residual = residual()
 
     def forward(
         self,
         states: Tensor,
-        memory: KeysValues,
         mask: Tensor | None = None,
         rotation: Tensor | None = None,
-        cross_rotation: Tensor | None = None,
         watch: Watch | None = None,
+        memory: KeysValues | None = None,
+        cross_rotation: Tensor | None = None,
     ) -> Tensor:
         """New states of all positions, (B, T, D)."""
+        return self.extend(states, None, mask, rotation, watch, memory, cross_rotation)[0]
 
-        def look_back(states: Tensor) -> Tensor:
-            query, seen = self.attention.project_all(states, mask, rotation)
-            return self.attention.read(query, seen, watch)
-
-        states = self.attention_residual(states, look_back)
-        states = self.cross_residual(states, lambda states: self.cross(states, memory, cross_rotation, watch))
-        changed: Tensor = self.feedforward_residual(states, self.feedforward)
-        return changed
-
-    def begin(self, memory: KeysValues) -> "BlockState":
-        """The state before the first step."""
-        rows, heads, _, width = memory.keys.shape
-        past = Shelf.empty(rows, heads, width, memory.keys)
-        return BlockState(
-            past,
-            Shelf.of(memory),
-            Sublayer.of(
-                self.attention_residual,
-                self.attention.projection("query", "key", "value", scale=width**-0.5),
-                self.attention.output,
-            ),
-            Sublayer.of(
-                self.cross_residual, self.cross.projection("query", scale=width**-0.5), self.cross.output
-            ),
-            Sublayer.of(self.feedforward_residual, _parts(self.feedforward.enter), self.feedforward.leave),
-        )
-
-    def step(
+    def extend(
         self,
         states: Tensor,
-        state: "BlockState",
-        trail: Trail | None = None,
+        past: KeysValues | None,
+        mask: Tensor | None = None,
         rotation: Tensor | None = None,
-        cross_rotation: Tensor | None = None,
         watch: Watch | None = None,
-    ) -> tuple[Tensor, "BlockState"]:
-        """New states of one position of all rows, (B, D), and the state after it; nothing is dropped out."""
-        past, memory, own, cross, feedforward = state
-        shape = len(states), -1, self.attention.heads, past.keys.shape[1]
+        memory: KeysValues | None = None,
+        cross_rotation: Tensor | None = None,
+    ) -> tuple[Tensor, KeysValues]:
+        """New states of further positions (B, T, D), and the keys and values of all positions so far.
 
-        def look_back(inside: Tensor) -> Tensor:
+        The mask says which positions, past ones first, each of the new ones may see.
+        """
+
+        def attend(inner: Tensor) -> Tensor:
             nonlocal past
-            parts = inside.view(shape)
-            query, key, value = parts.unbind(1)
-            if rotation is not None:
-                query, key = rotate(parts[:, :2], rotation).unbind(1)
-            past = past.put(key, value)
-            return past.read(query, self.attention.address, watch, trail)
+            query, own = self.attention.project_all(inner, None, rotation)
+            past = past.append(own) if past is not None else own
+            return self.attention.read(query, replace(past, mask=mask), watch)
 
-        def look_at_source(inside: Tensor) -> Tensor:
-            query = inside.view(len(inside), *shape[2:])
-            if cross_rotation is not None:
-                query = rotate(query, cross_rotation)
-            return memory.read(query, self.cross.address, watch)
+        def attend_to_source(inner: Tensor) -> Tensor:
+            assert memory is not None, "a block that crosses needs the keys and values of a source"
+            read: Tensor = self.cross(inner, memory, cross_rotation, watch)
+            return read
 
-        states = own(states, look_back)
-        states = cross(states, look_at_source)
-        states = feedforward(states, self.feedforward.activate)
-        return states, BlockState(past, memory, own, cross, feedforward)
-
-
-class Sublayer(NamedTuple):
-    """A residual path as plain tensors: what it does to one position costs less than calls of modules."""
-
-    before: bool
-    norm: tuple[Tensor, Tensor, float]
-    enter: tuple[Tensor, Tensor]
-    leave: Tensor
-    """Transposed."""
-    bias: Tensor
-
-    @classmethod
-    def of(cls, residual: Residual, enter: tuple[Tensor, Tensor], leave: nn.Linear) -> Self:
-        """Of modules and the weights that states enter by."""
-        norm = residual.norm
-        parts = (norm.weight, norm.bias, norm.eps)
-        return cls(residual.place == "before", parts, enter, leave.weight.t(), leave.bias)
-
-    def __call__(self, states: Tensor, inner: Callable[[Tensor], Tensor]) -> Tensor:
-        """States (B, D) after this sublayer, whose own part works on what has entered."""
-        width = states.shape[1:]
-        inside = torch.layer_norm(states, width, *self.norm) if self.before else states
-        inside = inner(F.linear(inside, *self.enter))
-        after = states + self.bias
-        # In place, which automatic precision does not know of: there it would not fit.
-        after = (
-            after.addmm_(inside, self.leave) if inside.dtype == after.dtype else after + inside @ self.leave
-        )
-        return after if self.before else torch.layer_norm(after, width, *self.norm)
-
-
-class BlockState(NamedTuple):
-    """What a decoder block carries from step to step: what it has written, what it has read, its weights."""
-
-    past: Shelf
-    memory: Shelf
-    own: Sublayer
-    cross: Sublayer
-    feedforward: Sublayer
-
-
-def _parts(layer: nn.Linear) -> tuple[Tensor, Tensor]:
-    return layer.weight, layer.bias
+        states = self.attention_residual(states, attend)
+        if self.crosses:
+            states = self.cross_residual(states, attend_to_source)
+        states = self.feedforward_residual(states, self.feedforward)
+        assert past is not None
+        return states, past

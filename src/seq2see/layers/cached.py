@@ -1,4 +1,4 @@
-"""Attention of single queries, step after step, on keys and values that stay where they are."""
+"""Attention of one query per row, step after step, on keys and values that stay where they are in memory."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -9,92 +9,117 @@ from torch.nn.functional import pad
 
 from seq2see.layers.attention import KeysValues, Watch
 
-__all__ = ["Shelf", "Trail"]
+__all__ = ["BeamMask", "KeyValueCache"]
 
-_ROOM = 16
-"""Places are looked at so many at a time: matrix products and softmax are fastest over whole vectors."""
+_VECTOR = 16
+"""Slots are computed on in multiples of this: matrix products and softmax are fastest over whole vectors."""
 
 
 @dataclass(slots=True)
-class Shelf:
-    """Keys (B * H, K, S) and values (B * H, S, K) of B sources, in the order in which queries need them.
+class KeyValueCache:
+    """Keys (B * H, K, S) and values (B * H, S, K) of B sources, in the layout of products with queries.
 
-    Places from `length` on are empty: zero up to a whole vector, then anything. A shelf that something was
-    put on shares its memory with the one before it, which is not to be used any more.
+    The W rows of a source (its beam) share the S slots, of which `length` are in use. Slots after those are
+    zero up to a whole vector, then undefined. `append` writes into the memory of the cache that it is called
+    on, so that one must not be used afterwards.
     """
 
     keys: Tensor
     values: Tensor
     heads: int
     length: int
-    hidden: Tensor | None = None
-    """What is added to the scores, (B * H, 1, S): minus infinity where nothing may be seen."""
+    bias: Tensor | None = None
+    """A mask of the slots as what is added to attention scores, (B * H, 1, S): 0 or minus infinity."""
 
     @classmethod
-    def of(cls, seen: KeysValues) -> Self:
-        """All that can be looked at, filled up to whole vectors."""
-        rows, heads, length, _ = seen.keys.shape
-        room = _whole(length) - length
-        mask = seen.mask if seen.mask is not None else seen.keys.new_ones(1, 1, 1, length, dtype=torch.bool)
-        hidden = torch.zeros(mask.shape, dtype=seen.keys.dtype, device=mask.device)
-        hidden = _filled(hidden.masked_fill_(~mask, -float("inf")))
-        return cls(
-            pad(seen.keys.transpose(2, 3), (0, room)).flatten(0, 1).contiguous(),
-            pad(seen.values, (0, 0, 0, room)).flatten(0, 1).contiguous(),
-            heads,
-            length,
-            hidden.expand(rows, heads, -1, -1).flatten(0, 1),
-        )
+    def of_memory(cls, memory: KeysValues) -> Self:
+        """All keys and values of encoded sources, with their mask."""
+        cache = cls.filled(memory)
+        rows, heads = memory.keys.shape[:2]
+        mask = memory.mask
+        if mask is None:
+            mask = memory.keys.new_ones(1, 1, 1, cache.length, dtype=torch.bool)
+        bias = as_bias(mask, memory.keys.dtype).expand(rows, heads, -1, -1).flatten(0, 1)
+        return replace(cache, bias=bias)
 
     @classmethod
-    def empty(cls, rows: int, heads: int, width: int, like: Tensor) -> Self:
-        """Nothing yet, with room for some."""
-        rows *= heads
-        return cls(like.new_empty(rows, width, _ROOM), like.new_empty(rows, _ROOM, width), heads, 0)
+    def filled(cls, seen: KeysValues) -> Self:
+        """A cache that holds these keys and values, (B, H, S, K) each."""
+        heads, length = seen.keys.shape[1:3]
+        room = max(_VECTOR, _whole(length)) - length
+        keys = pad(seen.keys.transpose(2, 3), (0, room)).flatten(0, 1).contiguous()
+        values = pad(seen.values, (0, 0, 0, room)).flatten(0, 1).contiguous()
+        return cls(keys, values, heads, length)
 
-    def put(self, keys: Tensor, values: Tensor) -> Self:
-        """One more place, or one for each of the W rows of a source, (B * W, H, K)."""
-        held, values_held, length = self.keys, self.values, self.length
-        count = len(keys) * self.heads // len(held)
-        filled, needed = _whole(length), _whole(length + count)
-        if (room := held.shape[2]) < needed or torch.is_grad_enabled():
-            room = room if room >= needed else max(2 * room, needed)
-            held, values_held = _copied(held, 2, filled, room), _copied(values_held, 1, filled, room)
-        if needed > filled:
-            held.narrow(2, filled, needed - filled).zero_()
-            values_held.narrow(1, filled, needed - filled).zero_()
+    @classmethod
+    def empty(cls, sources: int, heads: int, width: int, like: Tensor) -> Self:
+        """A cache without any slot in use."""
+        rows = sources * heads
+        return cls(like.new_empty(rows, width, _VECTOR), like.new_empty(rows, _VECTOR, width), heads, 0)
+
+    @property
+    def sources(self) -> int:
+        """How many sources there are."""
+        return len(self.keys) // self.heads
+
+    def append(self, keys: Tensor, values: Tensor) -> Self:
+        """Fill one more slot of each source, or W for its W rows, with keys and values (B * W, H, K)."""
+        all_keys, all_values, length = self.keys, self.values, self.length
+        count = len(keys) * self.heads // len(all_keys)
+        zeroed, needed = _whole(length), _whole(length + count)
+        if (room := all_keys.shape[2]) < needed:
+            room = max(2 * room, needed)
+            all_keys, all_values = _resized(all_keys, 2, zeroed, room), _resized(all_values, 1, zeroed, room)
+        if needed > zeroed:
+            all_keys.narrow(2, zeroed, needed - zeroed).zero_()
+            all_values.narrow(1, zeroed, needed - zeroed).zero_()
         if count > 1:
             keys, values = (part.unflatten(0, (-1, count)).transpose(1, 2) for part in (keys, values))
-        shape = len(held), count, held.shape[1]
-        held.narrow(2, length, count).copy_(keys.reshape(shape).transpose(1, 2))
-        values_held.narrow(1, length, count).copy_(values.reshape(shape))
-        return type(self)(held, values_held, self.heads, length + count, self.hidden)
+        shape = len(all_keys), count, all_keys.shape[1]
+        all_keys.narrow(2, length, count).copy_(keys.reshape(shape).transpose(1, 2))
+        all_values.narrow(1, length, count).copy_(values.reshape(shape))
+        return type(self)(all_keys, all_values, self.heads, length + count, self.bias)
 
     def keep(self, sources: Tensor) -> Self:
         """Only these sources, each as often as it is named."""
 
-        def kept(part: Tensor) -> Tensor:
+        def selected(part: Tensor) -> Tensor:
             return part.view(-1, self.heads, *part.shape[1:]).index_select(0, sources).flatten(0, 1)
 
-        hidden = kept(self.hidden) if self.hidden is not None else None
-        return replace(self, keys=kept(self.keys), values=kept(self.values), hidden=hidden)
+        bias = selected(self.bias) if self.bias is not None else None
+        return replace(self, keys=selected(self.keys), values=selected(self.values), bias=bias)
 
-    def pick(self, places: Tensor) -> Self:
-        """Only these places (B, S) of each source."""
-        count, width = places.shape[1], self.keys.shape[1]
-        places = places.repeat_interleave(self.heads, 0)
+    def join(self, other: Self) -> Self:
+        """The sources of both; the one with fewer slots gets zeros in those that it lacks."""
+        length = max(self.length, other.length)
+        room = max(_VECTOR, _whole(length))
+        keys = torch.cat([_widened(part.keys, 2, _whole(part.length), room) for part in (self, other)])
+        values = torch.cat([_widened(part.values, 1, _whole(part.length), room) for part in (self, other)])
+        bias = None
+        if self.bias is not None and other.bias is not None:
+            bias = torch.cat(
+                [_hidden_up_to(part.bias, room) for part in (self, other) if part.bias is not None]
+            )
+        return replace(self, keys=keys, values=values, length=length, bias=bias)
+
+    def pick(self, slots: Tensor) -> Self:
+        """Only these slots (B, S) of each source."""
+        count, width = slots.shape[1], self.keys.shape[1]
+        slots = slots.repeat_interleave(self.heads, 0)
         return replace(
             self,
-            keys=self.keys.gather(2, places[:, None].expand(-1, width, -1)),
-            values=self.values.gather(1, places[:, :, None].expand(-1, -1, width)),
+            keys=self.keys.gather(2, slots[:, None].expand(-1, width, -1)),
+            values=self.values.gather(1, slots[:, :, None].expand(-1, -1, width)),
             length=count,
         )
 
-    def read(self, query: Tensor, address: str, watch: Watch | None, trail: "Trail | None" = None) -> Tensor:
-        """What queries (B * W, H, K), W for each source, find there: (B * W, H * K).
+    def read(
+        self, query: Tensor, address: str, watch: Watch | None, beam_mask: "BeamMask | None" = None
+    ) -> Tensor:
+        """What queries (B * W, H, K), already divided by sqrt(K), read from the slots: (B * W, H * K).
 
-        They come scaled. Whoever watches gets the weights of the W queries side by side, (B, H, W, S), or
-        those of each query alone, (B * W, H, 1, S), where each has a trail of its own.
+        A watcher gets the weights of the W rows of a source side by side, (B, H, W, S). With a beam mask it
+        gets those of each row on its own slots alone, (B * W, H, 1, S).
         """
         count, heads, width = query.shape
         queries = count * heads // len(self.keys)
@@ -102,112 +127,145 @@ class Shelf:
             query = query.view(-1, queries, heads, width).transpose(1, 2)
         query = query.reshape(-1, queries, width)
         keys, values = self.keys, self.values
-        if self.hidden is not None:
-            scores = torch.baddbmm(self.hidden, query, keys)
+        if self.bias is not None:
+            scores = torch.baddbmm(self.bias, query, keys)
         else:
-            if (filled := _whole(self.length)) < keys.shape[2]:
-                keys, values = keys.narrow(2, 0, filled), values.narrow(1, 0, filled)
+            if (used := _whole(self.length)) < keys.shape[2]:
+                keys, values = keys.narrow(2, 0, used), values.narrow(1, 0, used)
             scores = torch.bmm(query, keys)
-            if trail is not None:
-                scores.unflatten(0, (-1, heads)).add_(trail.hidden.unsqueeze(1))
-            elif filled > self.length:
-                scores.narrow(2, self.length, filled - self.length).fill_(-float("inf"))
+            if beam_mask is not None:
+                scores.unflatten(0, (-1, heads)).add_(beam_mask.bias.unsqueeze(1))
+            elif used > self.length:
+                scores.narrow(2, self.length, used - self.length).fill_(-float("inf"))
         weights = scores.softmax(-1)
         if watch is not None:
-            seen, values = weights[..., : self.length].unflatten(0, (-1, heads)), values[:, : self.length]
-            seen = (
-                trail.watched(seen, address, watch)
-                if trail is not None
-                else watch(address, seen, self._mask())
+            weights, values = weights[..., : self.length], values[:, : self.length]
+            weights = self._watched(weights.unflatten(0, (-1, heads)), address, watch, beam_mask).flatten(
+                0, 1
             )
-            weights = seen.flatten(0, 1)
         read = torch.bmm(weights, values)
         if queries > 1:
             read = read.view(-1, heads, queries, width).transpose(1, 2)
         return read.reshape(count, heads * width)
 
-    def _mask(self) -> Tensor | None:
-        """Where one may look, (B, 1, 1, S)."""
-        if self.hidden is None:
-            return None
-        return self.hidden[:: self.heads, None, :, : self.length] == 0
+    def _watched(self, weights: Tensor, address: str, watch: Watch, beam_mask: "BeamMask | None") -> Tensor:
+        """Weights (B, H, W, S) as the watcher returns them."""
+        if beam_mask is not None:
+            return beam_mask.watched(weights, address, watch)
+        if self.bias is None:
+            return watch(address, weights, None)
+        return watch(address, weights, self.bias[:: self.heads, None, :, : self.length] == 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
-    """The places of a shelf that each of the W rows of a source has come by, in the order of the places.
+class BeamMask:
+    """Which slots of a cache each of the W rows of a source may see.
 
-    All that the rows of a source write stays where it is, on one shelf; when a row goes on from another one,
-    only its trail changes.
+    All that the rows of a source have written stays where it is in one cache. When a row continues another
+    one, only its mask changes. A source that joined later may not see the slots filled before it came.
     """
 
-    hidden: Tensor
-    """What is added to the scores, (B, W, S): minus infinity where a row has not been."""
+    bias: Tensor
+    """The mask as what is added to attention scores, (B, W, S): 0 where a row may look, or minus infinity."""
     length: int
-    """Of the shelf."""
+    """The slots of the cache that are in use."""
 
     @classmethod
-    def common(cls, sources: int, length: int, like: Tensor) -> Self:
-        """Of one row for each source, which has been everywhere."""
-        return cls(_filled(like.new_zeros(sources, 1, length)), length)
+    def everything(cls, sources: int, length: int, like: Tensor) -> Self:
+        """One row for each source, which may see every slot in use."""
+        return cls(_hidden_up_to(like.new_zeros(sources, 1, length), _whole(length)), length)
+
+    @classmethod
+    def of_lengths(cls, lengths: Tensor, length: int, like: Tensor) -> Self:
+        """One row for each source, which may see as many slots as `lengths` (B,) says, from the first on."""
+        mask = torch.arange(length, device=lengths.device) < lengths[:, None]
+        return cls(as_bias(mask[:, None], like.dtype), length)
 
     def keep(self, sources: Tensor) -> Self:
-        """Of these sources."""
-        return replace(self, hidden=self.hidden[sources])
+        """Only these sources, each as often as it is named."""
+        return replace(self, bias=self.bias[sources])
 
     def move(self, rows: Tensor) -> Self:
-        """Of these rows, as many for each source."""
-        sources, _, places = self.hidden.shape
-        hidden = self.hidden.flatten(0, 1).index_select(0, rows)
-        return replace(self, hidden=hidden.view(sources, len(rows) // sources, places))
+        """Let the rows of each source continue these rows, as many for each source."""
+        sources, _, slots = self.bias.shape
+        bias = self.bias.flatten(0, 1).index_select(0, rows)
+        return replace(self, bias=bias.view(sources, len(rows) // sources, slots))
+
+    def join(self, other: Self) -> Self:
+        """The sources of both, which must have the same number of rows each."""
+        length = max(self.length, other.length)
+        bias = torch.cat([_hidden_up_to(part.bias, _whole(length)) for part in (self, other)])
+        return replace(self, bias=bias, length=length)
 
     def grow(self) -> Self:
-        """Each row goes on to a place of its own."""
-        hidden, length = self.hidden, self.length
-        _, count, places = hidden.shape
-        if (needed := _whole(length + count)) > places:
-            hidden = pad(hidden, (0, needed - places), value=-float("inf"))
-        hidden.narrow(2, length, count).diagonal(dim1=1, dim2=2).zero_()
-        return replace(self, hidden=hidden, length=length + count)
+        """Give each row a further slot of its own; the bias may be changed in place."""
+        bias, length = self.bias, self.length
+        _, count, slots = bias.shape
+        if (needed := _whole(length + count)) > slots:
+            bias = pad(bias, (0, needed - slots), value=-float("inf"))
+        bias.narrow(2, length, count).diagonal(dim1=1, dim2=2).zero_()
+        return replace(self, bias=bias, length=length + count)
 
-    def busy(self) -> Tensor | None:
-        """The places (B, S) that any row has come by, if those are few; others fill the last vector."""
-        been = (self.hidden == 0).any(1)
-        most = _whole(int(been.sum(1).max()))
+    def used_slots(self) -> Tensor | None:
+        """The slots (B, S) that any row may see, or none if they are more than half of all.
+
+        Sources with fewer such slots than others get some that no row may see.
+        """
+        used = (self.bias == 0).any(1)
+        most = _whole(int(used.sum(1).max()))
         if 2 * most > self.length:
             return None
-        return been.to(torch.uint8).argsort(dim=1, descending=True, stable=True)[:, :most]
+        return used.to(torch.uint8).argsort(dim=1, descending=True, stable=True)[:, :most]
 
-    def pick(self, places: Tensor) -> Self:
-        """On these places (B, S) alone."""
-        width, count = self.hidden.shape[1], places.shape[1]
-        hidden = self.hidden.gather(2, places.unsqueeze(1).expand(-1, width, -1))
-        return replace(self, hidden=hidden, length=count)
+    def pick(self, slots: Tensor) -> Self:
+        """Only these slots (B, S) of each source."""
+        width, count = self.bias.shape[1], slots.shape[1]
+        bias = self.bias.gather(2, slots.unsqueeze(1).expand(-1, width, -1))
+        return replace(self, bias=bias, length=count)
 
     def watched(self, weights: Tensor, address: str, watch: Watch) -> Tensor:
-        """Weights (B, H, W, S) after somebody has seen those of each row's own trail."""
-        sources, heads, width, _ = weights.shape
-        places = (self.hidden == 0).nonzero()[:, 2].view(sources, 1, width, -1).expand(-1, heads, -1, -1)
-        own = weights.gather(3, places).transpose(1, 2).flatten(0, 1).unsqueeze(2)  # (B * W, H, 1, L)
-        own = watch(address, own, None).squeeze(2).unflatten(0, (sources, width)).transpose(1, 2)
-        return torch.zeros_like(weights).scatter_(3, places, own)
+        """Weights (B, H, W, S) after a watcher saw, for each row, those of its own slots (B * W, H, 1, L)."""
+        _, heads, width, count = weights.shape
+        own = self.bias[..., :count] == 0
+        numbers = own.sum(-1, keepdim=True)
+        most, least = int(numbers.max()), int(numbers.min())
+        slots = own.to(torch.uint8).argsort(dim=-1, descending=True, stable=True)[..., :most]  # (B, W, L)
+        mask = None
+        if least < most:
+            mask = (torch.arange(most, device=slots.device) < numbers).view(-1, 1, 1, most)
+        slots = slots.unsqueeze(1).expand(-1, heads, -1, -1)
+        seen = weights.gather(3, slots).transpose(1, 2).flatten(0, 1).unsqueeze(2)  # (B * W, H, 1, L)
+        seen = watch(address, seen, mask).squeeze(2).unflatten(0, (-1, width)).transpose(1, 2)
+        return torch.zeros_like(weights).scatter_(3, slots, seen)
 
 
-def _whole(places: int) -> int:
-    """As many, up to whole vectors."""
-    return places + -places % _ROOM
+def as_bias(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """A Boolean mask (..., S) as what is added to attention scores, filled up with hidden slots."""
+    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -float("inf"))
+    return _hidden_up_to(bias, max(_VECTOR, _whole(mask.shape[-1])))
 
 
-def _copied(part: Tensor, dimension: int, places: int, room: int) -> Tensor:
-    """The first places of a tensor in another one that has room for more."""
+def _whole(slots: int) -> int:
+    """So many slots, rounded up to whole vectors."""
+    return slots + -slots % _VECTOR
+
+
+def _resized(part: Tensor, dimension: int, slots: int, room: int) -> Tensor:
+    """The first slots of a tensor, copied into one that has room for more."""
     shape = list(part.shape)
     shape[dimension] = room
     copied = part.new_empty(shape)
-    copied.narrow(dimension, 0, places).copy_(part.narrow(dimension, 0, places))
+    copied.narrow(dimension, 0, slots).copy_(part.narrow(dimension, 0, slots))
     return copied
 
 
-def _filled(hidden: Tensor) -> Tensor:
-    """Up to whole vectors, with places that are not seen."""
-    places = hidden.shape[-1]
-    return pad(hidden, (0, _whole(places) - places), value=-float("inf"))
+def _widened(part: Tensor, dimension: int, slots: int, room: int) -> Tensor:
+    """The first slots of a tensor, followed by zeros."""
+    widened = _resized(part, dimension, slots, room)
+    widened.narrow(dimension, slots, room - slots).zero_()
+    return widened
+
+
+def _hidden_up_to(bias: Tensor, slots: int) -> Tensor:
+    """A bias with hidden slots added up to this number."""
+    return pad(bias, (0, slots - bias.shape[-1]), value=-float("inf"))

@@ -16,11 +16,18 @@ Activation = Literal["relu", "gelu", "swiglu"]
 class FeedForward(nn.Module):
     """Linear, activation, Linear at each position; SwiGLU (Shazeer 2020) gates one half by the other."""
 
-    def __init__(self, width: int, inner: int, activation: Activation = "relu", dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        width: int,
+        inner: int,
+        activation: Activation = "relu",
+        dropout: float = 0.0,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         self.activation = activation
-        self.enter = nn.Linear(width, inner * (2 if activation == "swiglu" else 1))
-        self.leave = nn.Linear(inner, width)
+        self.enter = nn.Linear(width, inner * (2 if activation == "swiglu" else 1), bias)
+        self.leave = nn.Linear(inner, width, bias)
         self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""How a model knows where a token stands."""
+"""How a model knows the position of a token."""
 
 import math
 from collections.abc import Callable
@@ -8,29 +8,34 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["PositionKind", "Positions", "rotary", "rotate", "sinusoidal", "turns"]
+__all__ = ["PositionKind", "Positions", "rotary", "rotate", "rotations", "sinusoidal"]
 
 PositionKind = Literal["sinusoidal", "learned", "one-hot", "rotary", "rotary-self", "none"]
 """Rotary positions turn queries and keys: everywhere, or (`rotary-self`) in self-attention alone."""
 
 
-def sinusoidal(places: Tensor, width: int) -> Tensor:
+def sinusoidal(positions: Tensor, width: int) -> Tensor:
     """sin and cos of t / 10000^(2i/d), sines in even columns, (T, D)."""
-    rates = torch.exp(torch.arange(0, width, 2, device=places.device) * (-math.log(10000.0) / width))
-    angles = places.float().unsqueeze(-1) * rates  # (T, D/2)
+    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10000.0) / width))
+    angles = positions.float().unsqueeze(-1) * rates  # (T, D/2)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[..., :width]
 
 
-def rotary(places: Tensor, width: int) -> Tensor:
+def rotary(positions: Tensor, width: int) -> Tensor:
     """Angles for `rotate` (Su et al. 2021), as cos and sin, (2, T, K/2)."""
-    rates = torch.exp(torch.arange(0, width, 2, device=places.device) * (-math.log(10000.0) / width))
-    angles = places.float().unsqueeze(-1) * rates
+    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10000.0) / width))
+    angles = positions.float().unsqueeze(-1) * rates
     return torch.stack([angles.cos(), angles.sin()])
 
 
-def turns(start: int, end: int, width: int, device: torch.device) -> Tensor:
-    """The angles of the places from `start` on, `end` not counted."""
-    return _table(rotary, end, width, device)[:, start:end]
+def rotations(start: int | Tensor, count: int, width: int, device: torch.device) -> Tensor:
+    """Angles of `count` positions from `start` on, for states (B, H, T, K).
+
+    One start for all rows gives (2, T, K/2), one for each row (B,) gives (2, B, 1, T, K/2).
+    """
+    if isinstance(start, int):
+        return _table(rotary, start + count, width, device)[:, start : start + count]
+    return rotary(_row_positions(start, count), width).unsqueeze(2)
 
 
 def rotate(states: Tensor, rotation: Tensor) -> Tensor:
@@ -41,7 +46,7 @@ def rotate(states: Tensor, rotation: Tensor) -> Tensor:
 
 
 class Positions(nn.Module):
-    """Adds the place of each token to its embedding, or joins it on and maps back to the width."""
+    """Adds a vector of its position to each embedding, or joins it on and maps back to the width."""
 
     def __init__(self, kind: PositionKind, width: int, max_length: int, join: bool = False) -> None:
         super().__init__()
@@ -55,39 +60,61 @@ class Positions(nn.Module):
 
     @property
     def limited(self) -> bool:
-        """Whether there are places that this kind cannot name."""
+        """Whether there are positions that this kind has no vector for."""
         return self.kind in ("learned", "one-hot")
 
-    def forward(self, states: Tensor, start: int = 0) -> Tensor:
-        """States that know their place; the first one stands at `start`, (B, T, D)."""
+    def forward(self, states: Tensor, start: int | Tensor = 0) -> Tensor:
+        """States (B, T, D) that know their position; the first has `start`, which may differ by row (B,)."""
         if self.kind in ("none", "rotary", "rotary-self"):
             return states
-        end = start + states.shape[1]
-        if self.limited and end > self.max_length:
+        self._check(start, states.shape[1])
+        vectors = self._vectors(start, states.shape[1], states.device).to(states.dtype)
+        if self.join is None:
+            return states + vectors
+        joined: Tensor = self.join(torch.cat([states, vectors.expand(len(states), -1, -1)], -1))
+        return joined
+
+    def _check(self, start: int | Tensor, count: int) -> None:
+        # A graph that is being exported has no values to look at.
+        if not self.limited or torch.compiler.is_compiling():
+            return
+        end = (start if isinstance(start, int) else int(start.max())) + count
+        if end > self.max_length:
             raise ValueError(
                 f"position {end} is past the {self.max_length} places of the {self.kind} positions; "
                 "shorten the input, or train with a larger model.max_length or with rotary positions"
             )
-        named = self._named(start, end, states.device).to(states.dtype)
-        if self.join is None:
-            return states + named
-        joined: Tensor = self.join(torch.cat([states, named.expand(len(states), -1, -1)], -1))
-        return joined
 
-    def _named(self, start: int, end: int, device: torch.device) -> Tensor:
-        if self.kind == "sinusoidal":
-            return _table(sinusoidal, end, self.width, device)[start:end]
-        if self.kind == "learned":
-            return self.table[start:end]
-        return nn.functional.one_hot(torch.arange(start, end, device=device), self.width).float()
+    def _vectors(self, start: int | Tensor, count: int, device: torch.device) -> Tensor:
+        """The vector of each position, (T, D) if all rows have the same ones, else (B, T, D)."""
+        if isinstance(start, int):
+            if self.kind == "sinusoidal":
+                return _table(sinusoidal, start + count, self.width, device)[start : start + count]
+            if self.kind == "learned":
+                return self.table[start : start + count]
+            positions = torch.arange(start, start + count, device=device)
+        else:
+            positions = _row_positions(start, count)
+            if self.kind == "sinusoidal":
+                return sinusoidal(positions, self.width)
+            if self.kind == "learned":
+                return self.table[positions]
+        return nn.functional.one_hot(positions, self.width).float()
+
+
+def _row_positions(start: Tensor, count: int) -> Tensor:
+    """(B,) -> (B, T)."""
+    return start.unsqueeze(1) + torch.arange(count, device=start.device)
 
 
 def _table(angles: Callable[[Tensor, int], Tensor], end: int, width: int, device: torch.device) -> Tensor:
-    """Of at least `end` places: every step of decoding would otherwise compute a row of it."""
-    return _kept(angles, 1 << max(6, (end - 1).bit_length()), width, device)
+    """A table of at least `end` positions; made once, since every step of decoding needs a row of it."""
+    return _cached_table(angles, 1 << max(6, (end - 1).bit_length()), width, device)
 
 
 @lru_cache(maxsize=16)
-def _kept(angles: Callable[[Tensor, int], Tensor], places: int, width: int, device: torch.device) -> Tensor:
+def _cached_table(
+    angles: Callable[[Tensor, int], Tensor], size: int, width: int, device: torch.device
+) -> Tensor:
     with torch.inference_mode(False):
-        return angles(torch.arange(places, device=device), width)
+        return angles(torch.arange(size, device=device), width)

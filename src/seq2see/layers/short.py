@@ -15,7 +15,7 @@ from seq2see.layers.dropout import kept
 __all__ = ["LONGEST", "short_attention"]
 
 LONGEST = 64
-"""Of queries or keys; beyond it the fused kernel is faster and needs less memory."""
+"""The most queries or keys; for longer sequences the fused kernel is faster and needs less memory."""
 
 
 def short_attention(
@@ -38,21 +38,21 @@ class _Attend(torch.autograd.Function):
         weights *= query.shape[-1] ** -0.5
         softmax_(weights, mask)
         weights = weights.flatten(0, 1)
-        kept_weights = kept(weights, dropout) if dropout else None
-        used = weights * kept_weights if kept_weights is not None else weights
-        ctx.save_for_backward(query, keys, values, weights, kept_weights)
+        dropout_mask = kept(weights, dropout) if dropout else None
+        used = weights * dropout_mask if dropout_mask is not None else weights
+        ctx.save_for_backward(query, keys, values, weights, dropout_mask)
         return torch.bmm(used, values).view(*shape[:3], -1)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        query, keys, values, weights, kept_weights = ctx.saved_tensors
+        query, keys, values, weights, dropout_mask = ctx.saved_tensors
         heads = gradients[0].shape[:2]
         gradient = gradients[0].flatten(0, 1)
-        used = weights * kept_weights if kept_weights is not None else weights
+        used = weights * dropout_mask if dropout_mask is not None else weights
         by_values = torch.bmm(used.transpose(1, 2), gradient)
         by_scores = torch.bmm(gradient, values.transpose(1, 2).contiguous())
-        if kept_weights is not None:
-            by_scores *= kept_weights
+        if dropout_mask is not None:
+            by_scores *= dropout_mask
         by_scores *= weights
         by_scores -= weights * by_scores.sum(-1, keepdim=True)
         by_scores *= query.shape[-1] ** -0.5
@@ -63,10 +63,12 @@ class _Attend(torch.autograd.Function):
 
 
 def softmax_(scores: Tensor, mask: Tensor | None) -> None:
-    """Softmax in place over the places where one may look; zeros where there is none."""
+    """Softmax in place over the keys that may be seen; zeros for a query that may see none."""
     if mask is not None:
-        scores += torch.zeros(mask.shape, dtype=scores.dtype).masked_fill_(~mask, -float("inf"))
-    # The least number instead of minus infinity where one may look nowhere: exp(-inf - least) is 0.
+        scores += torch.zeros(mask.shape, dtype=scores.dtype, device=mask.device).masked_fill_(
+            ~mask, -float("inf")
+        )
+    # For a query that may see nothing, the least number instead of minus infinity: exp(-inf - least) is 0.
     scores -= scores.amax(-1, keepdim=True).clamp_(min=torch.finfo(scores.dtype).min)
     scores.exp_()
     scores /= scores.sum(-1, keepdim=True).clamp_(min=torch.finfo(scores.dtype).tiny)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from seq2see.layers.attention import Watch
-from seq2see.models import Generator
+from seq2see.models import EncoderDecoder
 
 __all__ = ["ATTRIBUTIONS", "gradient_times_input", "occlusion"]
 
@@ -19,7 +19,7 @@ Watching = Callable[[], Watch | None]
 
 
 def gradient_times_input(
-    network: Generator, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: EncoderDecoder, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
 ) -> Tensor:
     """d log p(y_t) / d x_s . x_s with x_s the embedding of a source token, (T, S).
 
@@ -54,7 +54,7 @@ def gradient_times_input(
 
 @torch.inference_mode()
 def occlusion(
-    network: Generator, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: EncoderDecoder, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
 ) -> Tensor:
     """log p(y_t) less what is left of it when a source token is replaced by the unknown one, (T, S)."""
     unknown = network.special.unknown
@@ -74,12 +74,12 @@ def occlusion(
     return lost
 
 
-def _repeat(ids: Sequence[int], count: int, network: Generator) -> Tensor:
+def _repeat(ids: Sequence[int], count: int, network: EncoderDecoder) -> Tensor:
     device = next(network.parameters()).device
     return torch.tensor([list(ids)], device=device).expand(count, -1)
 
 
-ATTRIBUTIONS: dict[str, Callable[[Generator, Sequence[int], Sequence[int], Watching], Tensor]] = {
+ATTRIBUTIONS: dict[str, Callable[[EncoderDecoder, Sequence[int], Sequence[int], Watching], Tensor]] = {
     "gradient": gradient_times_input,
     "occlusion": occlusion,
 }

@@ -18,7 +18,7 @@ from seq2see.lens.recording import Recorded, say
 from seq2see.lens.tree import Node, TreeGrower
 from seq2see.lens.view import Branch, Effect, Step, View
 from seq2see.lens.watching import Editor, Patterns, addresses_of, check_addresses
-from seq2see.models import Generator
+from seq2see.models import EncoderDecoder
 from seq2see.settings import near
 from seq2see.text import Codec
 
@@ -32,7 +32,7 @@ class Writer(Protocol):
     """A model that can be looked at while it writes."""
 
     @property
-    def network(self) -> Generator: ...
+    def network(self) -> EncoderDecoder: ...
 
     @property
     def codec(self) -> Codec: ...

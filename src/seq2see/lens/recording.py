@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seq2see.layers.attention import Watch
 from seq2see.lens.watching import Recorder
-from seq2see.models import Generator
+from seq2see.models import EncoderDecoder
 
 __all__ = ["Recorded", "record", "say"]
 
@@ -30,7 +30,7 @@ class Recorded(NamedTuple):
 
 @torch.inference_mode()
 def record(
-    network: Generator, source: Tensor, inputs: Tensor, watch: Watch | None = None
+    network: EncoderDecoder, source: Tensor, inputs: Tensor, watch: Watch | None = None
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Weights by address, (B, H, T, S), after whoever watches has changed them, and logits, (B, T, V)."""
     recorder = Recorder(watch)
@@ -40,7 +40,7 @@ def record(
 
 @torch.inference_mode()
 def say(
-    network: Generator, source: Sequence[int], said: Sequence[int], watch: Watch | None = None
+    network: EncoderDecoder, source: Sequence[int], said: Sequence[int], watch: Watch | None = None
 ) -> Recorded:
     """One target, the end symbol included, from one source."""
     device = next(network.parameters()).device

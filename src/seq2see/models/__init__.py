@@ -1,10 +1,11 @@
 """Fronts, encoders, decoders and heads, and what joins them. Knows nothing of files."""
 
-from seq2see.models.contracts import Loss, Memory, State, Vocabulary
-from seq2see.models.network import Generator, Network, make_generator, make_reader
+from seq2see.models.contracts import Generator, Loss, Memory, State, Vocabulary
+from seq2see.models.network import EncoderDecoder, Network, make_encoder_decoder, make_reader
 from seq2see.models.settings import ModelSettings
 
 __all__ = [
+    "EncoderDecoder",
     "Generator",
     "Loss",
     "Memory",
@@ -12,6 +13,6 @@ __all__ = [
     "Network",
     "State",
     "Vocabulary",
-    "make_generator",
+    "make_encoder_decoder",
     "make_reader",
 ]

@@ -1,6 +1,6 @@
 """What passes between the parts of a network, whatever they are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
@@ -13,16 +13,18 @@ from seq2see.text.special import Special
 
 __all__ = [
     "Decoder",
+    "DecoderOutput",
     "Encoder",
     "Front",
+    "Generator",
     "Head",
     "Loss",
     "Memory",
+    "Prefix",
     "Sides",
     "State",
     "States",
     "Vocabulary",
-    "Written",
     "rows_of",
 ]
 
@@ -66,29 +68,53 @@ class Memory:
         return Memory(self.states[rows], self.mask[rows], self.summary[rows], tokens)
 
 
-class Written(NamedTuple):
-    """What a decoder gives for each position: a state (..., D), and where it looked (..., S) if it did."""
+class DecoderOutput(NamedTuple):
+    """What a decoder gives for each position: a state (..., D), and its weights on the source (..., S)."""
 
     states: Tensor
-    looked: Tensor | None
+    cross_weights: Tensor | None
+
+
+class Prefix(NamedTuple):
+    """Tokens (B, T) that rows begin with; row b has `lengths[b]` of them, and padding after those."""
+
+    tokens: Tensor
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]], padding: int, device: torch.device) -> Self:
+        """The tokens of each row, padded to one length."""
+        lengths = tuple(map(len, rows))
+        longest = max(lengths, default=0)
+        padded = [[*row, *[padding] * (longest - len(row))] for row in rows]
+        return cls(torch.tensor(padded, dtype=torch.long, device=device).view(len(rows), longest), lengths)
+
+    @classmethod
+    def empty(cls, rows: int, device: torch.device) -> Self:
+        """No tokens for any of so many rows."""
+        return cls(torch.empty(rows, 0, dtype=torch.long, device=device), (0,) * rows)
 
 
 def rows_of(sources: Tensor, each: int) -> Tensor:
-    """The rows of some sources, where each has so many."""
+    """The rows of some sources, where each source has so many."""
     return (sources[:, None] * each + torch.arange(each, device=sources.device)).flatten()
 
 
 class State(Protocol):
     """What a decoder carries from one step to the next: some rows for each source, as many for all.
 
-    A state that has been used for a step, kept or moved is not to be used again.
+    Rows may be at different positions. A state that has been used for a step, kept, moved or joined is not
+    to be used again.
     """
 
     def keep(self, sources: Tensor) -> Self:
         """Keep, repeat or drop sources, with all of their rows."""
 
     def move(self, rows: Tensor) -> Self:
-        """Go on from other rows of the same sources: those of the first source, then of the second."""
+        """Continue other rows of the same sources: those of the first source, then of the second."""
+
+    def join(self, other: Self) -> Self:
+        """Add the sources of another state of the same decoder, with as many rows for each."""
 
 
 class Front(Protocol):
@@ -105,21 +131,52 @@ class Encoder(Protocol):
         """Encode states (B, S, D) where the mask (B, S) is True."""
 
 
-class Decoder(Protocol):
-    """Writes a target, all positions at once or one after another."""
-
-    def __call__(self, tokens: Tensor, memory: Memory, watch: Watch | None = None) -> Written:
-        """States of all positions of known targets, (B, T) -> (B, T, D)."""
-
-    def begin(self, memory: Memory) -> State:
-        """The state before the first step."""
-
-    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Written, State]:
-        """Read one token for each row, (B,) -> (B, D), and go on."""
-
-
 class Head(Protocol):
     """The end of a network: what it gives, and how wrong that is."""
 
-    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+    def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
         """How far what the network gives is from what the batch says."""
+
+
+class Decoder(Protocol):
+    """Writes a target, all positions at once or one after another."""
+
+    def __call__(self, tokens: Tensor, memory: Memory | None, watch: Watch | None = None) -> DecoderOutput:
+        """States of all positions of known targets, (B, T) -> (B, T, D)."""
+
+    def begin(self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None) -> State:
+        """The state before the first step, or after a prefix; without a source, the prefix has the rows."""
+
+    def prefill(
+        self, memory: Memory | None, prefix: Prefix, watch: Watch | None = None
+    ) -> tuple[DecoderOutput, State]:
+        """Read the prefix of each row at once: outputs at its positions (B, T, D), and the state after it."""
+
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[DecoderOutput, State]:
+        """Read one token for each row, (B,) -> (B, D), and go on."""
+
+
+class Generator(Protocol):
+    """A model that outputs can be searched with: all that decoding knows of a model."""
+
+    @property
+    def special(self) -> Special:
+        """The ids that begin and end an output, and those that none has."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+
+    def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
+        """Read sources once, for any number of decodings."""
+
+    def begin(self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None) -> State:
+        """The state before the first step, or after a prefix."""
+
+    def prefill(
+        self, memory: Memory | None, prefix: Prefix, watch: Watch | None = None
+    ) -> tuple[Tensor, State]:
+        """Logits after each position of a prefix (B, T, V), and the state after it."""
+
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, State]:
+        """Logits of what follows one more token of each row, (B,) -> (B, V), and the state after it."""

@@ -1,9 +1,10 @@
 """A front, an encoder, a decoder or none, and a head, put together by settings."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from seq2see.data.sides import Batch, Side
@@ -19,16 +20,16 @@ from seq2see.models.contracts import (
     State,
     Vocabulary,
 )
+from seq2see.models.decoders import RecurrentDecoder, TransformerDecoder
 from seq2see.models.encoders import ENCODERS
 from seq2see.models.fronts import FRONTS
 from seq2see.models.fronts.tokens import embedding
+from seq2see.models.generation import GeneratorState
 from seq2see.models.heads.vocabulary import VocabularyHead
-from seq2see.models.recurrent import RecurrentDecoder
 from seq2see.models.settings import ModelSettings
-from seq2see.models.transformer import TransformerDecoder
 from seq2see.text.special import Special
 
-__all__ = ["DECODERS", "Generator", "Network", "Writing", "make_generator", "make_reader"]
+__all__ = ["DECODERS", "EncoderDecoder", "Network", "make_encoder_decoder", "make_reader"]
 
 DECODERS: dict[str, Callable[[nn.Embedding, ModelSettings, Any], Decoder]] = {
     "recurrent": RecurrentDecoder,
@@ -76,21 +77,7 @@ class Network(nn.Module):
                     nn.init.zeros_(module.bias)
 
 
-@dataclass(frozen=True)
-class Writing:
-    """How far a decoder is, and the source that it may copy from."""
-
-    decoder: State
-    tokens: Tensor | None
-
-    def keep(self, sources: Tensor) -> "Writing":
-        return Writing(self.decoder.keep(sources), self.tokens[sources] if self.tokens is not None else None)
-
-    def move(self, rows: Tensor) -> "Writing":
-        return Writing(self.decoder.move(rows), self.tokens)
-
-
-class Generator(Network):
+class EncoderDecoder(Network):
     """A network with a decoder, which writes a target token by token."""
 
     decoder: Decoder
@@ -105,8 +92,8 @@ class Generator(Network):
     def forward(self, batch: Batch) -> Loss:
         """Cross-entropy of the target of a batch, and how many tokens it has."""
         memory = self.encode(batch.sides)
-        written = self.decoder(batch["target"].values[:, :-1], memory)
-        return self.head.loss(memory, written, batch)
+        output = self.decoder(batch["target"].values[:, :-1], memory)
+        return self.head.loss(memory, output, batch)
 
     def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
         """Read the source once, for any number of decodings."""
@@ -122,26 +109,40 @@ class Generator(Network):
         memory = self.encode(self.sides(source), watch)
         return self.head.logits(self.decoder(inputs, memory, watch), memory.tokens)
 
-    def begin(self, memory: Memory) -> Writing:
-        """The state before the first step of decoding."""
-        return Writing(self.decoder.begin(memory), memory.tokens)
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
 
-    def step(self, tokens: Tensor, state: Writing, watch: Watch | None = None) -> tuple[Tensor, Writing]:
+    def begin(
+        self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None
+    ) -> GeneratorState:
+        """The state before the first step of decoding, or after a prefix."""
+        decoder = self.decoder.begin(memory, prefix, watch)
+        return GeneratorState(decoder, memory.tokens if memory is not None else None)
+
+    def prefill(
+        self, memory: Memory | None, prefix: Prefix, watch: Watch | None = None
+    ) -> tuple[Tensor, GeneratorState]:
+        """Logits after each position of a prefix (B, T, V), and the state after it."""
+        output, decoder = self.decoder.prefill(memory, prefix, watch)
+        copied = memory.tokens if memory is not None else None
+        return self.head.logits(output, copied), GeneratorState(decoder, copied)
+
+    def step(self, tokens: Tensor, state: State, watch: Watch | None = None) -> tuple[Tensor, GeneratorState]:
         """Logits of the next token after one more token for each row, (B,) -> (B, V)."""
-        written, after = self.decoder.step(tokens, state.decoder, watch)
-        copied = state.tokens
-        if copied is not None:
-            copied = copied.repeat_interleave(len(tokens) // len(copied), 0)
-        return self.head.logits(written, copied), Writing(after, state.tokens)
+        assert isinstance(state, GeneratorState)
+        output, after = self.decoder.step(tokens, state.decoder, watch)
+        return self.head.logits(output, state.copied_by_row(len(tokens))), GeneratorState(after, state.copied)
 
 
-def make_generator(
+def make_encoder_decoder(
     settings: ModelSettings,
     source: Vocabulary,
     target: Vocabulary,
     copies: Sequence[int] | None = None,
     smoothing: float = 0.0,
-) -> Generator:
+) -> EncoderDecoder:
     """An untrained network that reads one text and writes another."""
     front = FRONTS[settings.front.kind].make(settings, {"source": source})
     shared = getattr(front, "embed", None) if settings.share_embeddings else None
@@ -150,7 +151,9 @@ def make_generator(
     decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder)
     tied = embed if settings.tie_output else None
     head = VocabularyHead(settings.width, target, tied, copies if settings.pointer else None, smoothing)
-    network = Generator(settings, target.special, front=front, encoder=encoder, decoder=decoder, head=head)
+    network = EncoderDecoder(
+        settings, target.special, front=front, encoder=encoder, decoder=decoder, head=head
+    )
     network.initialise()
     return network
 

@@ -20,6 +20,11 @@ class Special(NamedTuple):
     end: int
     unknown: int
 
+    @classmethod
+    def standard(cls) -> "Special":
+        """Those of the vocabularies that are learnt here."""
+        return STANDARD
+
     @property
     def never_said(self) -> tuple[int, int, int]:
         """Symbols that no output has."""

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 from seq2see.layers import masks
 from seq2see.layers.attention import Watch
-from seq2see.layers.blocks import EncoderBlock, NormPlace
+from seq2see.layers.blocks import Block, NormPlace
 from seq2see.layers.feedforward import Activation
-from seq2see.layers.positions import PositionKind, turns
+from seq2see.layers.positions import PositionKind, rotations
 from seq2see.models.contracts import Memory
 from seq2see.models.parts import EncoderSettings, check_heads
 
@@ -73,7 +73,7 @@ class TransformerEncoder(nn.Module):
         self.head_width = settings.width // part.heads
         self.rotary = part.positions.startswith("rotary")
         self.blocks = nn.ModuleList(
-            EncoderBlock(
+            Block(
                 settings.width,
                 part.heads,
                 part.feedforward,
@@ -87,7 +87,7 @@ class TransformerEncoder(nn.Module):
         )
 
     def forward(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
-        rotation = turns(0, states.shape[1], self.head_width, states.device) if self.rotary else None
+        rotation = rotations(0, states.shape[1], self.head_width, states.device) if self.rotary else None
         for block in self.blocks:
             states = block(states, mask[:, None, None], rotation, watch)
         states = self.final_norm(states)

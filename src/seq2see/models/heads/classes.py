@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from seq2see.data.sides import Batch
 from seq2see.layers.attention import Watch
-from seq2see.models.contracts import Loss, Memory, Sides, Written
+from seq2see.models.contracts import DecoderOutput, Loss, Memory, Sides
 from seq2see.models.heads.summing import HeadSettings, Summed
 
 __all__ = ["ClassHead"]
@@ -39,7 +39,7 @@ class ClassHead(nn.Module):
         scores: Tensor = self.summed(memory, sides, watch)
         return scores
 
-    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+    def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
         """Cross-entropy summed over the examples, each weighed by its class."""
         scores, truth = self.outputs(memory, batch.sides).float(), batch["target"].values
         smoothing = self.smoothing if self.training else 0.0

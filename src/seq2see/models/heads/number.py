@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from seq2see.data.sides import Batch
 from seq2see.layers.attention import Watch
-from seq2see.models.contracts import Loss, Memory, Sides, Written
+from seq2see.models.contracts import DecoderOutput, Loss, Memory, Sides
 from seq2see.models.heads.summing import HeadSettings, Summed
 
 __all__ = ["NumberHead"]
@@ -24,7 +24,7 @@ class NumberHead(nn.Module):
         found: Tensor = self.summed(memory, sides, watch)[:, 0]
         return found
 
-    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+    def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
         """Errors, squared or not, summed over the examples."""
         errors = self.outputs(memory, batch.sides).float() - batch["target"].values
         total = (errors.square() if self.squared else errors.abs()).sum()

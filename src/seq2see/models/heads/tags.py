@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from seq2see.data.sides import Batch
 from seq2see.layers.dropout import Dropout
-from seq2see.models.contracts import Loss, Memory, Sides, Written
+from seq2see.models.contracts import DecoderOutput, Loss, Memory, Sides
 from seq2see.models.heads.summing import HeadSettings
 
 __all__ = ["TagHead"]
@@ -35,7 +35,7 @@ class TagHead(nn.Module):
             states = states.gather(1, ends)
         return [column(states) for column in self.columns]
 
-    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+    def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
         """Cross-entropy summed over the words and columns."""
         tags, known = batch["target"]
         assert known is not None

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from seq2see.data.sides import Batch
 from seq2see.layers.losses import cross_entropy, output_cross_entropy
 from seq2see.layers.pointer import Pointer
-from seq2see.models.contracts import Loss, Memory, Vocabulary, Written
+from seq2see.models.contracts import DecoderOutput, Loss, Memory, Vocabulary
 
 __all__ = ["VocabularyHead"]
 
@@ -42,25 +42,27 @@ class VocabularyHead(nn.Module):
         """The source as ids of the target, where tokens may be copied, (B, S)."""
         return self.copies[source] if self.pointer is not None else None
 
-    def loss(self, memory: Memory, written: Written | None, batch: Batch) -> Loss:
+    def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
         """Cross-entropy summed over the tokens of the target; smoothed while training."""
-        assert written is not None
+        assert output is not None
         target = batch["target"]
         labels = target.values[:, 1:]
         smoothing = self.smoothing if self.training else 0.0
-        return Loss(self._cross_entropy(memory, written, labels, smoothing), (labels != self.padding).sum())
+        return Loss(self._cross_entropy(memory, output, labels, smoothing), (labels != self.padding).sum())
 
-    def _cross_entropy(self, memory: Memory, written: Written, labels: Tensor, smoothing: float) -> Tensor:
+    def _cross_entropy(
+        self, memory: Memory, output: DecoderOutput, labels: Tensor, smoothing: float
+    ) -> Tensor:
         if self.pointer is not None or torch.is_autocast_enabled(labels.device.type):
-            return cross_entropy(self.logits(written, memory.tokens), labels, self.padding, smoothing)
-        return output_cross_entropy(written.states, *self._layer(), labels, self.padding, smoothing)
+            return cross_entropy(self.logits(output, memory.tokens), labels, self.padding, smoothing)
+        return output_cross_entropy(output.states, *self._layer(), labels, self.padding, smoothing)
 
-    def logits(self, written: Written, tokens: Tensor | None) -> Tensor:
+    def logits(self, output: DecoderOutput, tokens: Tensor | None) -> Tensor:
         """Scores of the vocabulary; `tokens` is what can be copied."""
-        scores = F.linear(written.states, *self._layer())
+        scores = F.linear(output.states, *self._layer())
         if self.pointer is None:
             return scores
-        pointed: Tensor = self.pointer(scores, written.states, written.looked, tokens, self.padding)
+        pointed: Tensor = self.pointer(scores, output.states, output.cross_weights, tokens, self.padding)
         return pointed
 
     def _layer(self) -> tuple[Tensor, Tensor | None]:

@@ -1,0 +1,134 @@
+"""One step of a block on plain tensors: the fast twin of `Block.extend` for one new position per row."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Self
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.layers.attention import KeysValues, Watch
+from seq2see.layers.blocks import Block, Residual
+from seq2see.layers.cached import BeamMask, KeyValueCache
+from seq2see.layers.norms import norm_function
+from seq2see.layers.positions import rotate
+
+__all__ = ["FastBlock"]
+
+
+class FastSublayer(NamedTuple):
+    """A residual path as plain tensors: for one position, calling modules costs more than the arithmetic."""
+
+    norm_before: bool
+    norm: Callable[[Tensor], Tensor]
+    weight: Tensor
+    """Of the projection into the sublayer."""
+    bias: Tensor | None
+    output_weight: Tensor
+    """Of the projection out of the sublayer, transposed."""
+    output_bias: Tensor | None
+
+    @classmethod
+    def of(cls, residual: Residual, enter: tuple[Tensor, Tensor | None], leave: nn.Linear) -> Self:
+        """The residual path of modules, with the weight and bias of the projection into the sublayer."""
+        norm = norm_function(residual.norm)
+        return cls(residual.place == "before", norm, *enter, leave.weight.t(), leave.bias)
+
+    def __call__(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """States (B, D) after this path; `sublayer` is what happens between the two projections."""
+        inner = self.norm(states) if self.norm_before else states
+        inner = sublayer(F.linear(inner, self.weight, self.bias))
+        if self.output_bias is not None:
+            after = (states + self.output_bias).addmm_(inner, self.output_weight)
+        else:
+            after = states.addmm(inner, self.output_weight)
+        return after if self.norm_before else self.norm(after)
+
+
+class FastWeights(NamedTuple):
+    """The weights of a block, joined and scaled for single steps."""
+
+    block: Block
+    attention: FastSublayer
+    cross: FastSublayer | None
+    feedforward: FastSublayer
+
+    @classmethod
+    def of(cls, block: Block) -> Self:
+        """Of a block as it is now; later changes of its weights are not followed."""
+        scale = (block.attention.query.out_features // block.attention.heads) ** -0.5
+        enter = block.attention.joined_weights("query", "key", "value", query_scale=scale)
+        attention = FastSublayer.of(block.attention_residual, enter, block.attention.output)
+        cross = None
+        if block.crosses:
+            enter = block.cross.joined_weights("query", query_scale=scale)
+            cross = FastSublayer.of(block.cross_residual, enter, block.cross.output)
+        inner = block.feedforward.enter
+        feedforward = FastSublayer.of(
+            block.feedforward_residual, (inner.weight, inner.bias), block.feedforward.leave
+        )
+        return cls(block, attention, cross, feedforward)
+
+
+class FastBlock(NamedTuple):
+    """What a block carries from step to step: weights, its own keys and values, and those of the sources."""
+
+    weights: FastWeights
+    past: KeyValueCache
+    memory: KeyValueCache | None
+
+    @classmethod
+    def begin(cls, block: Block, past: KeysValues, memory: KeysValues | None) -> Self:
+        """The block after a prefix with these keys and values, which may be none."""
+        rows, heads, length, width = past.keys.shape
+        return cls(
+            FastWeights.of(block),
+            KeyValueCache.filled(past) if length else KeyValueCache.empty(rows, heads, width, past.keys),
+            KeyValueCache.of_memory(memory) if memory is not None else None,
+        )
+
+    def step(
+        self,
+        states: Tensor,
+        beam_mask: BeamMask | None = None,
+        rotation: Tensor | None = None,
+        cross_rotation: Tensor | None = None,
+        watch: Watch | None = None,
+    ) -> tuple[Tensor, Self]:
+        """New states (B, D) of one more position of each row, and what is carried on."""
+        weights, past, memory = self
+        block = weights.block
+        shape = len(states), -1, past.heads, past.keys.shape[1]
+
+        def attend(inner: Tensor) -> Tensor:
+            nonlocal past
+            parts = inner.view(shape)
+            query, key, value = parts.unbind(1)
+            if rotation is not None:
+                query, key = rotate(parts[:, :2], rotation).unbind(1)
+            past = past.append(key, value)
+            return past.read(query, block.attention.address, watch, beam_mask)
+
+        def attend_to_source(inner: Tensor) -> Tensor:
+            assert memory is not None, "a block that crosses needs the keys and values of a source"
+            query = inner.view(shape)
+            if cross_rotation is not None:
+                query = rotate(query, cross_rotation)
+            return memory.read(query.squeeze(1), block.cross.address, watch)
+
+        states = weights.attention(states, attend)
+        if weights.cross is not None:
+            states = weights.cross(states, attend_to_source)
+        states = weights.feedforward(states, block.feedforward.activate)
+        return states, type(self)(weights, past, memory)
+
+    def keep(self, sources: Tensor) -> Self:
+        """Only these sources, each as often as it is named."""
+        memory = self.memory.keep(sources) if self.memory is not None else None
+        return self._replace(past=self.past.keep(sources), memory=memory)
+
+    def join(self, other: Self) -> Self:
+        """The sources of both."""
+        memory = self.memory
+        if memory is not None and other.memory is not None:
+            memory = memory.join(other.memory)
+        return self._replace(past=self.past.join(other.past), memory=memory)

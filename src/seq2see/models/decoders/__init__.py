@@ -1,0 +1,6 @@
+"""Decoders: what writes a target, token by token."""
+
+from seq2see.models.decoders.recurrent import RecurrentDecoder
+from seq2see.models.decoders.transformer import TransformerDecoder
+
+__all__ = ["RecurrentDecoder", "TransformerDecoder"]
