@@ -12,9 +12,9 @@ from hypothesis import settings as hypothesis_settings
 from mirror_runs import train_small
 
 import seq2see
-from seq2see.models import ModelSettings, Seq2Seq
-from seq2see.run import Model
-from seq2see.text import END, PAD
+from seq2see.models import EncoderDecoder, ModelSettings, Vocabulary, make_encoder_decoder
+from seq2see.goals.text_model import TextModel
+from seq2see.text import END, PAD, STANDARD
 
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # for commands that tests start
@@ -31,9 +31,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session")
-def make_model() -> Callable[..., Seq2Seq]:
+def make_model() -> Callable[..., EncoderDecoder]:
     """Builds a small model for evaluation, each one once."""
-    made: dict[str, Seq2Seq] = {}
+    made: dict[str, EncoderDecoder] = {}
 
     def make(
         positions: str = "rotary",
@@ -43,7 +43,7 @@ def make_model() -> Callable[..., Seq2Seq]:
         noise: float = 0.2,
         sizes: tuple[int, int] = (11, 9),
         **settings: Any,
-    ) -> Seq2Seq:
+    ) -> EncoderDecoder:
         key = repr((positions, norm, join, seed, noise, sizes, settings))
         if key not in made:
             part = {"layers": 2, "heads": 2, "feedforward": 32}
@@ -53,7 +53,9 @@ def make_model() -> Callable[..., Seq2Seq]:
             copies = [id_ if id_ == END or 4 <= id_ < min(sizes) - 1 else PAD for id_ in range(sizes[0])]
             with torch.random.fork_rng():
                 torch.manual_seed(seed)
-                model = Seq2Seq(ModelSettings.model_validate(values | settings), *sizes, copies).eval()
+                vocabularies = [Vocabulary(size, STANDARD) for size in sizes]
+                built = ModelSettings.model_validate(values | settings)
+                model = make_encoder_decoder(built, *vocabularies, copies).eval()
                 # Biases, gains and the padding's embedding get values too, so that each of them matters.
                 for parameter in model.parameters():
                     parameter.data += torch.randn_like(parameter) * noise
@@ -70,6 +72,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def models(runs: dict[str, Path]) -> dict[str, Model]:
+def models(runs: dict[str, Path]) -> dict[str, TextModel]:
     """The same, loaded."""
     return {name: seq2see.load(folder, device="cpu") for name, folder in runs.items()}

@@ -12,22 +12,23 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from seq2see.goals import Predictor
+    from seq2see.goals.text_model import TextModel
     from seq2see.lens.looking import Recording
-    from seq2see.run import Model
 
 __all__ = ["__version__", "load", "record", "train"]
 
 __version__ = "0.1.0"
 
 
-def load(folder: "str | Path", device: str = "auto") -> "Model":
+def load(folder: "str | Path", device: str = "auto") -> "Predictor":
     """Load a run directory; the model takes texts and gives texts."""
-    from seq2see.run import load
+    from seq2see.goals import load
 
     return load(folder, device)
 
 
-def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any) -> "Model":
+def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any) -> "Predictor":
     """Train on a file of pairs; options as those of `seq2see train`: dev, out, preset, recipe, seed, ..."""
     from seq2see.workflow import Request, train
 
@@ -37,8 +38,8 @@ def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any)
     return trained.model
 
 
-def record(model: "Model") -> "AbstractContextManager[Recording]":
+def record(model: "TextModel") -> "AbstractContextManager[Recording]":
     """Keep views of all that a model does: `with seq2see.record(model) as seen: model("word")`."""
-    from seq2see.run import record
+    from seq2see.goals.text_model import record
 
     return record(model)

@@ -1,31 +1,52 @@
-"""The pairs of a recipe, made ready: surveyed, split, tokenised and encoded."""
+"""The examples of a recipe, made ready: surveyed, split and encoded."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
 
 import numpy as np
 
 from seq2see.data import BadLines, Pair, PairFile
 from seq2see.data.batches import Batches
+from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.settings import DataSettings
-from seq2see.data.survey import Split, Survey, split, survey
+from seq2see.data.survey import Split, Survey, peek, split, survey
 from seq2see.errors import DataError
+from seq2see.goals import Columns, Goal, goal_named, guess
 from seq2see.recipe import Recipe
-from seq2see.text import Codec
+from seq2see.run import DataFacts
 
-__all__ = ["Corpus", "Files", "open_files"]
+__all__ = ["Corpus", "Files", "checked_file", "guess_goal", "open_files"]
 
 _LEARN_FROM = 1_000_000
-"""Vocabularies are learnt from an even sample of at most so many pairs."""
+"""Vocabularies are learnt from an even sample of at most so many examples."""
+_FLOOR_FROM = 20_000
+"""Training examples that a floor is made of."""
 _DEV_MOST = 1000
 _DEV_PAIRS = 20_000
 
 
+def guess_goal(settings: DataSettings) -> tuple[str, str]:
+    """What the training file looks as if it was meant for, and why."""
+    if len(settings.targets) > 1:
+        return "tag", "several target columns"
+    file = PairFile(settings.train, settings, training=True)
+    _refuse_pipes(file)
+    return guess(peek(file), file.format)
+
+
+def checked_file(name: str, settings: DataSettings, goal: Goal, training: bool = False) -> PairFile:
+    """A file whose examples are checked for what a goal needs of them."""
+    targets, numbers = len(settings.targets), len(settings.numbers)
+    return PairFile(
+        name, settings, training=training, check=lambda example: goal.problem(example, targets, numbers)
+    )
+
+
 @dataclass(frozen=True)
 class Files:
-    """The training file after one look at all of it, and where its dev pairs come from."""
+    """The training file after one look at all of it, and where its dev examples come from."""
 
     train: PairFile
     found: Survey
@@ -35,33 +56,34 @@ class Files:
     bad_lines: BadLines
 
     def train_pairs(self) -> Iterator[Pair]:
-        """The pairs to train on, in the order of the file."""
-        for pair in self.train.pairs(self.bad_lines):
+        """The examples to train on, in the order of the file."""
+        for pair in self.found.examples:
             if self.held_out is None or not self.held_out.holds_out(pair):
                 yield pair
 
+    def some_train_pairs(self, most: int) -> Iterator[Pair]:
+        """An even sample of the examples to train on."""
+        return islice(self.train_pairs(), None, None, -(-self.found.count // most))
+
     def dev_pairs(self) -> list[Pair]:
-        """The pairs to look at now and then; of a very large dev file an even sample."""
+        """The examples to look at now and then; of a very large dev file an even sample."""
         if self.dev_found is not None:
-            return _thin(self.dev_found.sample, _DEV_PAIRS)
+            return self.dev_found.sample[:: -(-len(self.dev_found.sample) // _DEV_PAIRS)]
         assert self.held_out is not None
-        return [pair for pair in self.train.pairs(self.bad_lines) if self.held_out.holds_out(pair)]
+        return [pair for pair in self.found.examples if self.held_out.holds_out(pair)]
 
     def fingerprint(self) -> str:
-        """A digest of all that decides which pairs there are."""
+        """A digest of all that decides which examples there are."""
         parts = [self.train.fingerprint(), str(self.held_out), str(self.bad_lines)]
         return "|".join(parts + ([self.dev.fingerprint()] if self.dev else []))
 
 
-def open_files(settings: DataSettings, seed: int) -> Files:
+def open_files(settings: DataSettings, seed: int, goal: Goal) -> Files:
     """Read the files through once; anything that cannot be used is refused here."""
-    train = PairFile(settings.train, settings, training=True)
-    dev = PairFile(settings.dev, settings) if settings.dev is not None else None
-    for path in (*train.paths, *(dev.paths if dev else ())):
-        if path.is_fifo():
-            raise DataError(
-                f"{path} is a pipe, and training reads its files more than once; pipe it in with -"
-            )
+    train = checked_file(settings.train, settings, goal, training=True)
+    dev = checked_file(settings.dev, settings, goal) if settings.dev is not None else None
+    for file in (train, *([dev] if dev else [])):
+        _refuse_pipes(file)
     found = survey(train, settings.bad_lines)
     if dev is not None:
         return Files(train, found, dev, survey(dev, settings.bad_lines), None, settings.bad_lines)
@@ -69,29 +91,44 @@ def open_files(settings: DataSettings, seed: int) -> Files:
     return Files(train, found, None, None, held_out, settings.bad_lines)
 
 
+def _refuse_pipes(file: PairFile) -> None:
+    for path in file.paths:
+        if path.is_fifo():
+            raise DataError(
+                f"{path} is a pipe, and training reads its files more than once; pipe it in with -"
+            )
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Everything that training needs of the data."""
 
-    codec: Codec
+    columns: Columns
     train: Encoded
     dev: Encoded
     dev_pairs: list[Pair]
-    about: dict[str, Any]
+    facts: DataFacts
+    some_train_pairs: list[Pair]
+    """An even sample of the training examples."""
 
     @classmethod
     def prepare(
-        cls, files: Files, recipe: Recipe, codec: Codec | None, progress: Callable[[int], None] | None = None
+        cls,
+        files: Files,
+        recipe: Recipe,
+        columns: Columns | None,
+        progress: Callable[[int], None] | None = None,
     ) -> "Corpus":
-        """Learn the vocabularies, unless they are given, and encode both sets."""
-        if codec is None:
-            codec = _learn(files, recipe)
+        """Learn the columns, unless they are given, and encode both sets."""
+        goal = goal_named(recipe.goal)
+        if columns is None:
+            columns = goal.learn(recipe, lambda: files.some_train_pairs(_LEARN_FROM))
         fingerprint, limit, cache = files.fingerprint(), recipe.data.max_length, cache_folder()
         train = encode(
-            files.train_pairs, codec, limit, cache / key_of(fingerprint, codec, limit, "train"), progress
+            files.train_pairs, columns, limit, cache / key_of(fingerprint, columns, limit, "train"), progress
         )
         dev_pairs = files.dev_pairs()
-        dev = encode(lambda: dev_pairs, codec, limit, cache / key_of(fingerprint, codec, limit, "dev"))
+        dev = encode(lambda: dev_pairs, columns, limit, cache / key_of(fingerprint, columns, limit, "dev"))
         if not len(train) or not len(dev):
             which = "training" if not len(train) else "dev"
             raise DataError(
@@ -100,66 +137,55 @@ class Corpus:
             )
         short_enough = set(dev.lines.tolist())
         dev_pairs = [pair for pair in dev_pairs if pair.line in short_enough]
-        return cls(codec, train, dev, dev_pairs, _about(files, train, dev, dev_pairs, codec, fingerprint))
+        facts = _facts(files, train, dev, dev_pairs, columns, fingerprint)
+        return cls(columns, train, dev, dev_pairs, facts, list(files.some_train_pairs(_FLOOR_FROM)))
 
     def batches(self, recipe: Recipe) -> Batches:
         """The endless stream of training batches."""
-        return Batches(self.train, recipe.training.batch_tokens, recipe.seed, recipe.training.batch_pairs)
+        return self._batches(self.train, recipe)
 
     def dev_batches(self, recipe: Recipe) -> Batches:
         """The dev set in batches."""
-        return Batches(self.dev, recipe.training.batch_tokens, recipe.seed, recipe.training.batch_pairs)
+        return self._batches(self.dev, recipe)
+
+    def _batches(self, data: Encoded, recipe: Recipe) -> Batches:
+        training = recipe.training
+        return Batches(data, self.columns, training.batch_tokens, recipe.seed, training.batch_pairs)
 
 
-def _learn(files: Files, recipe: Recipe) -> Codec:
-    stride = -(-files.found.count // _LEARN_FROM)
-
-    def side(pick: Callable[[Pair], str]) -> Iterator[str]:
-        for number, pair in enumerate(files.train_pairs()):
-            if number % stride == 0:
-                yield pick(pair)
-
-    tags = side(lambda pair: pair.features) if recipe.data.features is not None else None
-    return Codec.learn(side(lambda pair: pair.source), side(lambda pair: pair.target), tags, recipe.text)
-
-
-def _about(
-    files: Files, train: Encoded, dev: Encoded, dev_pairs: list[Pair], codec: Codec, fingerprint: str
-) -> dict[str, Any]:
-    sources, targets = train.source_lengths, train.target_lengths
+def _facts(
+    files: Files, train: Encoded, dev: Encoded, dev_pairs: list[Pair], columns: Columns, fingerprint: str
+) -> DataFacts:
+    sources, targets = train["source"].lengths, train["target"].lengths
     seen_in_dev = {(pair.source, pair.features) for pair in dev_pairs}
     overlap = seen_in_dev & {(pair.source, pair.features) for pair in files.found.sample}
-    return {
-        "fingerprint": fingerprint,
-        "train_pairs": len(train),
-        "dev_pairs": len(dev),
-        "dev_sources_in_train": len(overlap) if files.held_out is None else 0,
-        "too_long": train.left_out,
-        "skipped_lines": dict(files.found.skipped),
-        "mean_source": round(float(sources.mean()), 2),
-        "mean_target": round(float(targets.mean()), 2),
-        "longest_source": int(sources.max()),
-        "longest_target": int(targets.max()),
-        "length_ratio": round(float(np.quantile(targets / sources, 0.999)), 3),
-        "source_vocabulary": codec.source_size,
-        "target_vocabulary": codec.target_size,
-        "unknown_in_dev": _unknown(codec, dev_pairs),
-    }
+    return DataFacts(
+        fingerprint=fingerprint,
+        train_pairs=len(train),
+        dev_pairs=len(dev),
+        dev_sources_in_train=len(overlap) if files.held_out is None else 0,
+        too_long=train.left_out,
+        skipped_lines=dict(files.found.skipped),
+        mean_source=round(float(sources.mean()), 2),
+        mean_target=round(float(targets.mean()), 2),
+        longest_source=int(sources.max()),
+        longest_target=int(targets.max()),
+        length_ratio=round(float(np.quantile(targets / np.maximum(sources, 1), 0.999)), 3),
+        source_vocabulary=getattr(columns["source"], "size", 0),
+        target_vocabulary=getattr(columns["target"], "size", 0),
+        unknown_in_dev=_unknown(columns, dev_pairs),
+    )
 
 
-def _unknown(codec: Codec, pairs: Iterable[Pair]) -> dict[str, dict[str, int]]:
+def _unknown(columns: Columns, pairs: list[Pair]) -> dict[str, dict[str, int]]:
     """Pieces of the dev set that the vocabularies do not know, with their counts."""
-    pairs = list(pairs)
-    return {
-        "source": dict(codec.source.unknown(pair.source for pair in pairs).most_common(20)),
-        "target": dict(codec.target.unknown(pair.target for pair in pairs).most_common(20)),
-        **(
-            {"features": dict(codec.features.unknown(pair.features for pair in pairs))}
-            if codec.features
-            else {}
-        ),
-    }
-
-
-def _thin(pairs: list[Pair], most: int) -> list[Pair]:
-    return pairs[:: -(-len(pairs) // most)]
+    found: dict[str, dict[str, int]] = {}
+    source, target = columns["source"], columns["target"]
+    if isinstance(source, SourceText):
+        codec = source.codec
+        found["source"] = dict(codec.source.unknown(pair.source for pair in pairs).most_common(20))
+        if codec.features:
+            found["features"] = dict(codec.features.unknown(pair.features for pair in pairs))
+    if isinstance(target, TargetText):
+        found["target"] = dict(target.tokenizer.unknown(pair.target for pair in pairs).most_common(20))
+    return found

@@ -14,24 +14,28 @@ from typing import Any
 import torch
 
 from seq2see.card import card
-from seq2see.choices import choose
-from seq2see.corpus import Corpus, Files, open_files
+from seq2see.corpus import Corpus, Files, guess_goal, open_files
 from seq2see.data import Pair
 from seq2see.data.batches import Batches
+from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
 from seq2see.data.pairs import columns_of
 from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
-from seq2see.evaluation import Example, Texts, metrics_for, score
+from seq2see.evaluation import metrics_for, score
 from seq2see.files import replace_text
-from seq2see.models import Seq2Seq
-from seq2see.recipe import Recipe, compose, compose_parts, preset, read_recipe
-from seq2see.run import Model, Source, device_of, network_of, read_about
+from seq2see.goals import Columns, Predictor, goal_named
+from seq2see.judgement import Floor, floor_of
+from seq2see.models import Network
+from seq2see.recipe import Parts, Recipe, compose, compose_parts, preset, read_recipe
+from seq2see.run import DataFacts, Run, device_of
 from seq2see.settings import merge, override, read_yaml, write_yaml
-from seq2see.text import Codec
 from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer
 
-__all__ = ["Request", "Trained", "examples_of", "train"]
+__all__ = ["COLUMNS", "Request", "Trained", "train"]
+
+COLUMNS = ("source", "target", "features", "numbers", "categories")
+"""The columns of a file that can be named."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,9 @@ class Request:
     source: str | None = None
     target: str | None = None
     features: str | None = None
+    numbers: str | None = None
+    categories: str | None = None
+    goal: str | None = None
     device: str | None = None
     resume: bool = False
 
@@ -78,8 +85,8 @@ class Request:
 
     def wishes(self, folder: Path) -> dict[str, Any]:
         """All that was asked for by name, which stands over any preset or choice."""
-        asked = {"source": self.source, "target": self.target, "features": self.features}
-        columns = columns_of(source=self.source, target=self.target, features=self.features)
+        asked = {name: getattr(self, name) for name in COLUMNS}
+        columns = columns_of(**asked)
         named: dict[str, Any] = {
             name: getattr(columns, name) for name, text in asked.items() if text is not None
         }
@@ -92,8 +99,8 @@ class Request:
             "device": self.device,
         }
         training = {name: value for name, value in options.items() if value is not None}
-        seed = {"seed": self.seed} if self.seed is not None else {}
-        return merge(override(self.settings), {"data": named, "training": training, **seed})
+        top = {name: value for name in ("seed", "goal") if (value := getattr(self, name)) is not None}
+        return merge(override(self.settings), {"data": named, "training": training, **top})
 
 
 @dataclass(frozen=True)
@@ -101,11 +108,13 @@ class Trained:
     """A run after training, which may have been interrupted."""
 
     folder: Path
-    model: Model
+    model: Predictor
     progress: Progress
     dev: list[Pair]
     interrupted: int | None = None
     """The signal that stopped it, if one did."""
+    floor: Floor | None = None
+    """What a few lines of code reach on the dev set."""
 
 
 def train(
@@ -134,8 +143,10 @@ def train(
         except Seq2seeError:
             _leave(folder)
             raise
-    network = _network(recipe, corpus.codec)
-    model = Model(recipe, corpus.codec, network, corpus.about)
+    goal = goal_named(recipe.goal)
+    network = _network(recipe, corpus.columns)
+    run = Run(recipe, corpus.columns, network, corpus.facts, folder)
+    model = goal.predictor(run)
     checkpoints = Checkpoints(folder)
     trainer = Trainer(
         network,
@@ -151,28 +162,18 @@ def train(
         trainer.resume()
         tell(f"going on from step {trainer.progress.step:,}{_ended(trainer.progress, recipe)}")
     progress = trainer.run()
-    with _writing(folder):
-        replace_text(folder / "card.md", card(model, progress))
     network.eval()
-    return Trained(folder, model, progress, corpus.dev_pairs, trainer.interrupted)
-
-
-def examples_of(
-    model: Model, pairs: Sequence[Pair], most: int | None = None, **options: Any
-) -> list[Example]:
-    """Decode the sources of pairs, each once; its targets are the references."""
-    references: dict[Source, list[str]] = {}
-    for pair in pairs:
-        target = " ".join(filter(None, pair.target.split(" "))) if model.unit == "symbols" else pair.target
-        references.setdefault(Source(pair.source, pair.features), []).append(target)
-    sources = list(references)
-    if most is not None:
-        sources = sources[:: -(-len(sources) // most)]
-    outputs = model.decode(sources, scored=False, **options)
-    return [
-        Example(source.text, output[0].text, tuple(references[source]))
-        for source, output in zip(sources, outputs, strict=True)
-    ]
+    if progress.finished:
+        run.calibration = goal.calibrate(model, corpus.dev_pairs)
+    with _writing(folder):
+        if run.calibration:
+            replace_text(folder / "calibration.json", json.dumps(run.calibration, indent=1) + "\n")
+        replace_text(folder / "card.md", card(run, progress))
+    floor = None
+    if progress.finished:
+        outcomes = model.outcomes(corpus.dev_pairs, recipe.training.dev_examples, **model.quick)
+        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcomes)
+    return Trained(folder, model, progress, corpus.dev_pairs, trainer.interrupted, floor)
 
 
 def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
@@ -186,21 +187,32 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     if request.data == "-":
         with _writing(folder):
             save_standard_input(folder / "pairs.tsv")
-    files = open_files(asked.data, asked.seed)
     settled = merge(named, given)
-    choice = choose(files.found, merge(settled, wishes), model="encoder" not in settled.get("model", {}))
-    recipe = compose([choice.values, named, given, wishes], origin)
+    name, why = _goal(merge(settled, wishes), asked)
+    goal = goal_named(name)
+    files = open_files(asked.data, asked.seed, goal)
+    choice = goal.choose(files.found, merge(settled, wishes), "encoder" not in settled.get("model", {}))
+    if why:
+        choice.say(f"goal: {name} ({why}; --goal chooses another)")
+    recipe = compose([choice.values, {"goal": name}, named, given, wishes, choice.fixed], origin)
     for reason in choice.reasons(recipe):
         tell(reason)
     corpus = _prepare(files, recipe, None, tell)
     with _writing(folder):
         (folder / "tokenizers").mkdir(exist_ok=True)
-        for name, text in corpus.codec.files().items():
-            replace_text(folder / "tokenizers" / name, text)
-        replace_text(folder / "data.json", json.dumps(corpus.about, ensure_ascii=False, indent=2) + "\n")
+        for file, text in goal.files(corpus.columns).items():
+            replace_text(folder / file, text)
+        replace_text(folder / "data.json", corpus.facts.to_json())
         # The recipe comes last: with it, everything else is there.
         replace_text(folder / "recipe.yaml", write_yaml(recipe))
     return recipe, corpus
+
+
+def _goal(values: dict[str, Any], asked: Parts) -> tuple[str, str]:
+    """The goal as it was asked for, or the one that the data look like, with the reason."""
+    if "goal" in values:
+        return str(values["goal"]), ""
+    return guess_goal(asked.data)
 
 
 def _given(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -244,8 +256,10 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
             f"--resume goes on with the recipe of {folder}, and {changed} would change; "
             "leave it out, or start a new run with another --out"
         )
-    corpus = _prepare(open_files(recipe.data, recipe.seed), recipe, Codec.load(folder / "tokenizers"), tell)
-    if corpus.about["fingerprint"] != read_about(folder)["fingerprint"]:
+    goal = goal_named(recipe.goal)
+    files = open_files(recipe.data, recipe.seed, goal)
+    corpus = _prepare(files, recipe, goal.load(recipe, folder), tell)
+    if corpus.facts.fingerprint != DataFacts.read(folder).fingerprint:
         raise DataError(
             f"{recipe.data.train} (or the dev file) is not what {folder} was trained on any more; "
             "put the old file back, or start a new run with another --out"
@@ -256,7 +270,7 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
     return recipe, corpus
 
 
-def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[str], None]) -> Corpus:
+def _prepare(files: Files, recipe: Recipe, columns: Columns | None, tell: Callable[[str], None]) -> Corpus:
     began = last = time.perf_counter()
 
     def progress(pairs: int) -> None:
@@ -265,69 +279,70 @@ def _prepare(files: Files, recipe: Recipe, codec: Codec | None, tell: Callable[[
             last = time.perf_counter()
             tell(f"encoded {pairs:,} of {files.found.count:,} pairs")
 
-    corpus = Corpus.prepare(files, recipe, codec, progress)
-    about = corpus.about
+    corpus = Corpus.prepare(files, recipe, columns, progress)
     seconds = time.perf_counter() - began
     if seconds > 5:
         speed = files.found.count / seconds
         tell(f"vocabularies learnt and pairs encoded in {seconds:.0f} s ({speed:,.0f} pairs/s)")
-    tell(
-        f"{about['train_pairs']:,} pairs to train on, {about['dev_pairs']:,} to look at; "
-        f"vocabularies of {about['source_vocabulary']:,} and {about['target_vocabulary']:,}"
-    )
-    for kind, lines in about["skipped_lines"].items():
-        tell(f"left out: {lines:,} lines ({kind})")
-    for side, tokens in zip(("source", "target"), corpus.train.unknown, strict=True):
-        if tokens:
-            tell(f"unknown {side} tokens in the training pairs: {tokens:,}")
-    if about["too_long"]:
-        limit = recipe.data.max_length
-        tell(f"left out: {about['too_long']:,} pairs of more than data.max_length = {limit} tokens")
-    for side, pieces in about["unknown_in_dev"].items():
-        if pieces:
-            shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
-            tell(f"unknown {side} symbols in the dev set: {shown}")
-    if about["dev_sources_in_train"]:
-        tell(
-            f"beware: at least {about['dev_sources_in_train']:,} dev sources also stand in the training file"
-        )
+    _tell_of(corpus, recipe, tell)
     return corpus
 
 
-def _network(recipe: Recipe, codec: Codec) -> Seq2Seq:
+def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> None:
+    """Say what the data are, and what is odd about them."""
+    facts = corpus.facts
+    sizes = [f"{size:,}" for size in (facts.source_vocabulary, facts.target_vocabulary) if size]
+    words = f"vocabularies of {' and '.join(sizes)}" if len(sizes) > 1 else f"a vocabulary of {sizes[0]}"
+    tell(f"{facts.train_pairs:,} pairs to train on, {facts.dev_pairs:,} to look at; {words}")
+    for kind, lines in facts.skipped_lines.items():
+        tell(f"left out: {lines:,} lines ({kind})")
+    for side, tokens in corpus.train.unknown.items():
+        if tokens and isinstance(corpus.columns[side], SourceText | TargetText):
+            tell(f"unknown {side} tokens in the training pairs: {tokens:,}")
+    if facts.too_long:
+        limit = recipe.data.max_length
+        tell(f"left out: {facts.too_long:,} pairs of more than data.max_length = {limit} tokens")
+    for side, pieces in facts.unknown_in_dev.items():
+        if pieces:
+            shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
+            tell(f"unknown {side} symbols in the dev set: {shown}")
+    if facts.dev_sources_in_train:
+        tell(f"beware: at least {facts.dev_sources_in_train:,} dev sources also stand in the training file")
+
+
+def _network(recipe: Recipe, columns: Columns) -> Network:
     device = device_of(recipe.training.device)
     torch.manual_seed(recipe.seed)
-    return network_of(recipe, codec).to(device)
+    return goal_named(recipe.goal).network(recipe, columns).to(device)
 
 
-def _validator(model: Model, corpus: Corpus) -> Callable[[Seq2Seq], dict[str, float]]:
-    """A way to score the network on the dev set: the loss on all of it, outputs on a part."""
-    most = model.recipe.training.dev_examples
+def _validator(model: Predictor, corpus: Corpus) -> Callable[[Network], dict[str, float]]:
+    """A way to score the network on the dev set: the loss on all of it, answers on a part."""
+    training = model.recipe.training
     batches = corpus.dev_batches(model.recipe)
 
-    def validate(network: Seq2Seq) -> dict[str, float]:
+    def validate(network: Network) -> dict[str, float]:
         loss = _loss(network, batches, model.device)
         if not math.isfinite(loss):
             raise TrainingError(
                 f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
                 "or a longer training.warmup"
             )
-        outputs = Texts(examples_of(model, corpus.dev_pairs, most, beam=1, nbest=1), model.unit)
-        watched = model.recipe.training.metric
-        wanted = dict.fromkeys([*metrics_for(outputs), *([watched] if watched != "loss" else [])])
-        return {"loss": loss, **score(outputs, list(wanted))}
+        outcome = model.outcome(corpus.dev_pairs, training.dev_examples, **model.quick)
+        names = [*metrics_for(outcome), *([training.metric] if training.metric != "loss" else [])]
+        return {"loss": loss, **score(outcome, list(dict.fromkeys(names)))}
 
     return validate
 
 
-def _loss(network: Seq2Seq, batches: Batches, device: torch.device) -> float:
-    """Cross-entropy for each target token, without smoothing."""
-    total, tokens = 0.0, 0
+def _loss(network: Network, batches: Batches, device: torch.device) -> float:
+    """The loss of each token or example, without smoothing."""
+    total = count = 0.0
     for batch in batches.in_order():
-        batch = batch.to(device)
-        total += network.loss(batch.source, batch.inputs, batch.labels).item()
-        tokens += batch.tokens
-    return total / tokens
+        loss = network(batch.to(device))
+        total += loss.total.item()
+        count += float(loss.count)
+    return total / count
 
 
 def _claimed(folder: Path) -> bool:

@@ -10,7 +10,7 @@ __all__ = ["app"]
 app = typer.Typer(
     name="seq2see",
     help="Sequence-to-sequence models that you can see through.",
-    epilog="Start with: seq2see demo, or seq2see train pairs.tsv (source, tab, target on each line).",
+    epilog="Start with: seq2see demo, or seq2see train examples.tsv (source, tab, target on each line).",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 DATA = (
-    "TSV, JSONL, .gz, two parallel files as 'a.en,a.de', - for standard input, "
+    "TSV, CSV, JSONL, CoNLL-U, FASTA, .gz, two parallel files as 'a.en,a.de', - for standard input, "
     "or a built-in task such as task:reverse."
 )
 Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
@@ -38,11 +38,49 @@ Int8 = Annotated[
 SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
 ]
-TargetColumn = Annotated[str | None, typer.Option("--target", help="Column of the target.")]
+TargetColumn = Annotated[
+    str | None, typer.Option("--target", help="Column of the target; tags may have several, as upos,xpos.")
+]
+NumberColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--numbers", help="Further columns of numbers, with commas between, for a class or a number."
+    ),
+]
+CategoryColumns = Annotated[
+    str | None, typer.Option("--categories", help="The same for columns of a few distinct words.")
+]
+Goal = Annotated[
+    str | None,
+    typer.Option(help="generate, classify, regress or tag; by default what the data look like."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        help="What counts once: line, or source with all its targets; by default as the file looks."
+    ),
+]
 FeatureColumn = Annotated[
     str | None,
     typer.Option("--features", help="Column of features such as V;IND;PL, joined to the source."),
 ]
+
+
+def _columns(
+    source: str | None = None,
+    target: str | None = None,
+    features: str | None = None,
+    numbers: str | None = None,
+    categories: str | None = None,
+) -> dict[str, str | None]:
+    """The columns that were named."""
+    return {
+        "source": source,
+        "target": target,
+        "features": features,
+        "numbers": numbers,
+        "categories": categories,
+    }
 
 
 def _version(asked: bool) -> None:
@@ -76,18 +114,21 @@ def train(
     max_steps: Annotated[int | None, typer.Option(min=1, help="Updates of the weights at the most.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Minutes of training at the most.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on exactly where a run was stopped.")] = False,
+    goal: Goal = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
     json: Json = False,
 ) -> None:
-    """Train on a file of pairs. With no recipe, everything is chosen by looking at the data."""
-    from seq2see.cli import training
+    """Train on a file of examples. With no recipe, everything is chosen by looking at the data."""
+    from seq2see.cli import train as verb
 
     if preset is not None and recipe is not None:
         raise typer.BadParameter("give --preset or --recipe, not both; a recipe can be changed with --set")
-    training.train(
+    verb.train(
         {
             "data": data,
             "dev": dev,
@@ -99,19 +140,22 @@ def train(
             "max_steps": max_steps,
             "max_minutes": max_minutes,
             "resume": resume,
-            "source": source,
-            "target": target,
-            "features": features,
+            "goal": goal,
             "device": device,
+            **_columns(source, target, features, numbers, categories),
         },
         json,
     )
 
 
 @app.command()
-def decode(
+def predict(
     run: Run,
     file: Annotated[str, typer.Argument(help="Sources, one a line; - for standard input.")] = "-",
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="How sure each answer is: of every class, or an interval."),
+    ] = False,
     beam: Beam = None,
     nbest: Annotated[
         int | None, typer.Option(min=1, help="Outputs for each line, with rank and log-probability.")
@@ -135,6 +179,8 @@ def decode(
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
     source: SourceColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
@@ -150,8 +196,8 @@ def decode(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line, with scores.")] = False,
 ) -> None:
-    """Read sources, write outputs, line by line and in order."""
-    from seq2see.cli import using
+    """Read sources, write texts, classes, numbers or tags, line by line and in order."""
+    from seq2see.cli import predict as verb
 
     options = {
         "beam": beam,
@@ -165,92 +211,85 @@ def decode(
         "max_length": max_length,
         "seed": seed,
     }
-    using.decode(
-        run,
-        file,
-        source,
-        features,
-        prefix,
-        device,
-        engine,
-        int8,
-        json,
-        options,
-        edit or [],
-        show_attention,
-    )
+    asked = verb.Asked(device, engine, int8, prefix, edit or (), show_attention, probabilities, json, options)
+    verb.predict(run, file, _columns(source, None, features, numbers, categories), asked)
+
+
+app.command("decode", help="The same as predict.")(predict)
 
 
 @app.command()
 def score(
     run: Run,
-    file: Annotated[str, typer.Argument(help=f"Pairs: {DATA}", show_default=False)],
+    file: Annotated[str, typer.Argument(help=f"Examples: {DATA}", show_default=False)],
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Print the log-probability of each target given its source."""
-    from seq2see.cli import using
+    from seq2see.cli import predict as verb
 
-    using.score(run, file, source, target, features, device, json)
+    verb.score(run, file, _columns(source, target, features, numbers, categories), device, json)
 
 
 @app.command()
 def evaluate(
     run: Run,
-    file: Annotated[
-        str,
-        typer.Argument(
-            help=f"Pairs; several targets of one source are all right. {DATA}", show_default=False
-        ),
-    ],
+    file: Annotated[str, typer.Argument(help=f"Examples: {DATA}", show_default=False)],
     beam: Beam = None,
     hard: Hard = False,
-    worst: Annotated[int, typer.Option(min=0, help="How many of the worst outputs to show.")] = 8,
+    by: By = None,
+    worst: Annotated[int, typer.Option(min=0, help="How many of the worst answers to show.")] = 8,
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="Draw what is confused, or numbers beside the right ones: .svg, .png, .pdf."),
+    ] = None,
+    floor: Annotated[bool, typer.Option(help="What a few lines of code reach, beside each score.")] = True,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
     json: Json = False,
 ) -> None:
-    """Score a run on a file of pairs, with the metrics that fit the task."""
-    from seq2see.cli import using
+    """Score a run on a file of examples, with the metrics that fit the goal."""
+    from seq2see.cli import evaluate as verb
+    from seq2see.cli.predict import Asked
 
-    using.evaluate(
-        run,
-        file,
-        {"beam": beam, "hard_attention": hard or None},
-        worst,
-        source,
-        target,
-        features,
-        device,
-        engine,
-        int8,
-        json,
-    )
+    options = {"beam": beam, "hard_attention": hard or None}
+    asked = Asked(device, engine, int8, as_json=json, options=options)
+    columns = _columns(source, target, features, numbers, categories)
+    verb.evaluate(run, file, columns, asked, by, worst, figure, floor)
 
 
 @app.command()
 def compare(
     run_a: Run,
     run_b: Run,
-    file: Annotated[str, typer.Argument(help=f"Pairs: {DATA}", show_default=False)],
+    file: Annotated[str, typer.Argument(help=f"Examples: {DATA}", show_default=False)],
     beam: Beam = None,
+    by: By = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Say whether one run is better than another by more than chance."""
-    from seq2see.cli import using
+    from seq2see.cli import evaluate as verb
+    from seq2see.cli.predict import Asked
 
-    using.compare(run_a, run_b, file, beam, source, target, features, device, json)
+    asked = Asked(device, as_json=json, options={"beam": beam})
+    verb.compare(run_a, run_b, file, _columns(source, target, features, numbers, categories), asked, by)
 
 
 @app.command()
@@ -261,26 +300,29 @@ def check(
             metavar="FILE...", help="The training file first, then dev and test files.", show_default=False
         ),
     ],
+    goal: Goal = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     show: Annotated[int, typer.Option(min=0, help="How many problems of each kind to list.")] = 5,
     json: Json = False,
 ) -> None:
     """List every problem of data files, with line numbers."""
-    from seq2see.cli import checking
+    from seq2see.cli import check as verb
 
-    checking.check(files, source, target, features, show, json)
+    verb.check(files, _columns(source, target, features, numbers, categories), goal, show, json)
 
 
 @app.command()
 def ladder(
-    data: Annotated[str, typer.Argument(help=f"Pairs to train on: {DATA}", show_default=False)],
+    data: Annotated[str, typer.Argument(help=f"Examples to train on: {DATA}", show_default=False)],
     presets: Annotated[
         str | None,
-        typer.Option(help="Models, with commas between; by default rnn,rnn-attention and a Transformer."),
+        typer.Option(help="Models, with commas between; by default from a plain one to a Transformer."),
     ] = None,
-    dev: Annotated[str | None, typer.Option(help="Pairs to look at; without it some are held out.")] = None,
+    dev: Annotated[str | None, typer.Option(help="Examples to look at; else some are held out.")] = None,
     out: Annotated[str | None, typer.Option(help="Folder for the runs; by default under runs/.")] = None,
     seeds: Annotated[str, typer.Option(help="Each model is trained with each of them, as 1,2,3.")] = "1",
     max_steps: Annotated[int | None, typer.Option(min=1, help="Steps of each model at the most.")] = None,
@@ -289,13 +331,16 @@ def ladder(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override in every model.")
     ] = None,
+    goal: Goal = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
     json: Json = False,
 ) -> None:
-    """Train several models on the same pairs, and show what each is worth by source length."""
+    """Train several models on the same examples, and show what each is worth by source length."""
     from seq2see.cli import ladder as verb
 
     options = {
@@ -306,10 +351,9 @@ def ladder(
         "max_steps": max_steps,
         "max_minutes": max_minutes,
         "max_tokens": max_tokens,
-        "source": source,
-        "target": target,
-        "features": features,
+        "goal": goal,
         "device": device,
+        **_columns(source, target, features, numbers, categories),
     }
     verb.ladder(options, presets, seeds, json)
 
@@ -328,43 +372,47 @@ def explore(
     device: Device = "auto",
 ) -> None:
     """See what a model attends to in a page, and change it."""
-    from seq2see.cli import looking
+    from seq2see.cli import explore as verb
 
     if len(runs) > 2:
         raise typer.BadParameter("one or two runs can be explored at a time")
-    looking.explore(runs, host, port, device, text, browser)
+    verb.explore(runs, host, port, device, text, browser)
 
 
 @app.command()
 def heads(
     run: Run,
-    file: Annotated[str, typer.Argument(help=f"Pairs: {DATA}", show_default=False)],
+    file: Annotated[str, typer.Argument(help=f"Examples: {DATA}", show_default=False)],
     how: Annotated[
         str, typer.Option(help="What a head that is off looks at: zero, uniform, first.")
     ] = "zero",
     metric: Annotated[str | None, typer.Option(help="The score; by default the one of training.")] = None,
     most: Annotated[int, typer.Option(min=1, help="Sources at the most, evenly chosen.")] = 200,
-    beam: Annotated[int, typer.Option(min=1, help="Hypotheses kept at each step.")] = 1,
+    beam: Annotated[
+        int | None, typer.Option(min=1, help="Hypotheses kept at each step; 1 by default.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Draw a heat map: .svg, .png or .pdf.")] = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
+    numbers: NumberColumns = None,
+    categories: CategoryColumns = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Switch off each head in turn, and say what it costs."""
-    from seq2see.cli import looking
+    from seq2see.cli import heads as verb
 
-    columns = {"source": source, "target": target, "features": features}
-    looking.heads(run, file, how, metric, most, beam, out, columns, device, json)
+    columns = _columns(source, target, features, numbers, categories)
+    verb.heads(run, file, how, metric, most, beam, out, columns, device, json)
 
 
 @app.command()
 def info(run: Run, json: Json = False) -> None:
     """Say what a run is: recipe, parameters by part, data, best score."""
-    from seq2see.cli import about
+    from seq2see.cli import info as verb
 
-    about.info(run, json)
+    verb.info(run, json)
 
 
 @app.command()

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 from seq2see.cli.console import errors, results, say, table
+from seq2see.cli.explore import serve_explorer
 from seq2see.cli.ladder import climb_and_write, show
-from seq2see.cli.looking import serve_explorer
+from seq2see.cli.predict import text_model
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
+from seq2see.goals import load
+from seq2see.goals.text_model import TextModel
 from seq2see.lens.terminal import HeatMap
-from seq2see.run import Model, load
 from seq2see.workflow import Request
 
 __all__ = ["demo"]
@@ -51,7 +53,7 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
         max_minutes=minutes / len(PRESETS),
     )
     found = climb_and_write(request, PRESETS, [1], ["seq2see", *sys.argv[1:]])
-    models = {rung.preset: load(rung.run) for rung in found.rungs}
+    models = {rung.preset: text_model(load(rung.run), "the demo") for rung in found.rungs}
     best = max(found.rungs[1:], key=lambda rung: rung.score)  # the first has no attention to look at
     _pronounce(models)
     _look(models[best.preset], best.preset)
@@ -98,14 +100,14 @@ def _write_dictionary(folder: Path) -> int:
     return len(words) - DEV_WORDS
 
 
-def _pronounce(models: dict[str, Model]) -> None:
+def _pronounce(models: dict[str, TextModel]) -> None:
     """Words that none of the models ever saw."""
     columns = zip(*(model(UNSEEN) for model in models.values()), strict=True)
     rows = [(word, *sounds) for word, sounds in zip(UNSEEN, columns, strict=True)]
     results.print(table("words they never saw", ("spelling", *models), rows))
 
 
-def _look(model: Model, name: str) -> None:
+def _look(model: TextModel, name: str) -> None:
     """Where a model looked for the sounds of a word."""
     seen = model.attention(SHOWN)
     results.print(

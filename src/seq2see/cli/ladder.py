@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.cli.console import answer, results, say, table
-from seq2see.cli.training import watched
+from seq2see.cli.train import watched
 from seq2see.data.tasks import is_task
 from seq2see.errors import RunError, SettingsError
-from seq2see.ladder import Ladder, climb
+from seq2see.lab.ladder import Ladder, climb
 from seq2see.recipe import preset
 from seq2see.workflow import Request
 

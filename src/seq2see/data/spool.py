@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import weakref
 from collections.abc import Iterator
 
 from seq2see.data.pairs import Pair
@@ -15,6 +16,7 @@ class Spool:
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
         self._count = 0
+        weakref.finalize(self, self._file.close)
 
     def append(self, example: Pair) -> None:
         """Keep one more."""

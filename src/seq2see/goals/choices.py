@@ -26,6 +26,13 @@ class Choice:
     """Settings for some pairs, each with a line that says why."""
 
     taken: list[tuple[dict[str, Any], str]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """What no preset or wish can change, since the goal decides it."""
+
+    def say(self, reason: str) -> None:
+        """Add a line before all others."""
+        self.said.insert(0, reason)
 
     def take(self, values: dict[str, Any], reason: str) -> None:
         """Add settings with their reason; those that nobody would ask about have an empty one."""
@@ -39,7 +46,10 @@ class Choice:
     def reasons(self, recipe: Recipe) -> list[str]:
         """Why, for those choices that the recipe has not overruled altogether."""
         final = _leaves(recipe.model_dump())
-        return [reason for values, reason in self.taken if reason and _leaves(values) & final]
+        return [
+            *self.said,
+            *(reason for values, reason in self.taken if reason and _leaves(values) & final),
+        ]
 
 
 def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choice:

@@ -134,7 +134,9 @@ class Classify:
             temperature, after = 1.0, before
         return {"temperature": temperature, "ece_before": before, "ece_after": after}
 
-    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+    def floors(
+        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
+    ) -> dict[str, Outcome]:
         """The commonest class, and a linear model on counts of words and letters."""
         return {}
 
@@ -216,6 +218,37 @@ class Classifier(ReadingModel[Classified]):
     def plain(self, answer: Classified) -> Any:
         """A label, or a list of them."""
         return list(answer.labels) if self.several else answer.text
+
+    def target_score(self, example: Pair, outputs: Tensor) -> float:
+        """The log-probability of the right label, or of just the right labels."""
+        if self.several:
+            right = set(split_labels(example.target))
+            signs = [1.0 if label in right else -1.0 for label in self.labels]
+            return float(F.logsigmoid(outputs * outputs.new_tensor(signs)).sum())
+        column = self.run.columns["target"]
+        assert isinstance(column, Labels)
+        place = column.class_of(example.target.strip(), example.line)
+        return float((outputs / self.temperature).log_softmax(-1)[place])
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+        """Texts whose class was missed, those first where the model was surest."""
+        found = list(self.answers(examples))
+        wrong = [(one, said) for one, said in zip(examples, found, strict=True) if not self._right(one, said)]
+        wrong.sort(key=lambda pair: -max(pair[1].probabilities.values(), default=0.0))
+        return [
+            {
+                "text": one.source,
+                "said": said.text,
+                "sure": f"{max(said.probabilities.values(), default=0.0):.0%}",
+                "should be": one.target,
+            }
+            for one, said in wrong[:count]
+        ]
+
+    def _right(self, example: Pair, said: Classified) -> bool:
+        if self.several:
+            return set(split_labels(example.target)) == set(said.labels)
+        return example.target.strip() == said.text
 
     def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
         """Labels beside those that are right."""

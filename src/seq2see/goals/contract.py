@@ -1,16 +1,21 @@
 """What every goal can do: what is made of the data, what the network ends in, what a prediction is."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
 from seq2see.data import Pair, Problem
 from seq2see.data.columns import Column
 from seq2see.data.survey import Survey
 from seq2see.evaluation import Outcome
 from seq2see.goals.choices import Choice
+from seq2see.lens.asked import Look
+from seq2see.lens.edits import Edit
+from seq2see.lens.view import View
 from seq2see.models import Network
 from seq2see.recipe import Recipe
 from seq2see.run import DataFacts, Run
@@ -38,8 +43,38 @@ class Predictor(Protocol):
     @property
     def device(self) -> torch.device: ...
 
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Options for an outcome that is to be had soon, while training."""
+
     def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
         """Answers to examples (`most` of them, evenly chosen) beside what is right."""
+
+    def outcomes(
+        self, examples: Sequence[Pair], most: int | None = None, **options: Any
+    ) -> dict[str, Outcome]:
+        """The same for each column of the target, by name; the main one first."""
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+        """The worst answers of an outcome, each with what it should have been."""
+
+    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: Any = None) -> View:
+        """The view of a text, with the effect of edits; a donor is a model that lends weights."""
+
+    def attribute(self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: Any = None) -> Tensor:
+        """What each source token did for each answer, (T, S)."""
+
+    def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
+        """How many tokens the longest of some texts, or a target, has."""
+
+    def target_scores(self, examples: Iterable[Pair]) -> Iterator[float]:
+        """The log-probability of the target of each example."""
+
+    def unknown(self, example: Pair) -> Counter[str]:
+        """Pieces of an example that training never showed."""
+
+    def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
+        """How many tokens the source of each answer of an outcome of all examples has."""
 
     def source_length(self, example: Pair) -> int:
         """How many tokens the source of an example has."""
@@ -77,5 +112,7 @@ class Goal(Protocol):
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """What held-out examples tell of how sure the answers are, kept with the run."""
 
-    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
-        """What a few lines of code answer to the same examples, by name."""
+    def floors(
+        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
+    ) -> dict[str, Outcome]:
+        """What a few lines of code answer to the same examples as a model's outcome, by name."""

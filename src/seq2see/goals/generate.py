@@ -66,7 +66,9 @@ class Generate:
         """Log-probabilities are given as they are."""
         return {}
 
-    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+    def floors(
+        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
+    ) -> dict[str, Outcome]:
         """The most frequent target of a source that training showed, else a copy of the source."""
         return {}
 

@@ -1,6 +1,7 @@
 """What trained models that read but do not write have in common."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -10,13 +11,16 @@ import torch
 from torch import Tensor
 
 from seq2see.data import Pair
-from seq2see.data.columns import Column, Letters, SourceText, Words
+from seq2see.data.columns import Column, Extras, Letters, SourceText, Words
 from seq2see.data.columns.tags import split_words
 from seq2see.data.sides import Batch
 from seq2see.decoding.bulk import by_length
 from seq2see.errors import DataError, SettingsError
+from seq2see.evaluation import Outcome
 from seq2see.goals.shown import Shown
+from seq2see.goals.windows import take
 from seq2see.layers.attention import Watch
+from seq2see.lens.asked import Look
 from seq2see.lens.edits import Edit
 from seq2see.lens.reading import ReaderLens, Reading
 from seq2see.lens.view import View
@@ -94,6 +98,30 @@ class ReadingModel(Shown, Generic[A]):
         """What the model says of one text, for whoever looks inside."""
         raise NotImplementedError
 
+    def look(
+        self, asked: Look, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
+    ) -> View:
+        """The view of a text, with the effect of edits."""
+        return self.lens.look(self._asked(asked), edits, donor.lens if donor is not None else None)
+
+    def attribute(
+        self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
+    ) -> Tensor:
+        """What each token did for each answer, (answers, S)."""
+        return self.lens.attribution(self._asked(asked), kind, edits)
+
+    def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
+        """How many tokens the longest of some texts has."""
+        return max(self.source_length(Pair(1, text, "", features)) for text in texts)
+
+    def _asked(self, asked: Look) -> Pair:
+        if asked.target is not None:
+            raise SettingsError("this model reads but does not write, so no target can be given")
+        extras = self.run.columns.get("extras")
+        # Whoever looks has no further columns at hand: numbers are at their mean.
+        usual = extras.usual() if isinstance(extras, Extras) else ()
+        return Pair(1, asked.text, "", asked.features, usual)
+
     def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
         """What the head gives for a batch, one row for each example."""
         raise NotImplementedError
@@ -147,12 +175,18 @@ class ReadingModel(Shown, Generic[A]):
         rows = enumerate(zip(texts, tags, extras, strict=True), 1)
         return [Pair(line, text, "", tag, more) for line, (text, tag, more) in rows]
 
-    def answers(self, examples: Iterable[Pair], edits: Sequence[Edit] = ()) -> Iterator[A]:
-        """Answers to a stream of examples, in order."""
+    def answers(
+        self, examples: Iterable[Pair], edits: Sequence[Edit] = (), ready: Callable[[], bool] = lambda: True
+    ) -> Iterator[A]:
+        """Answers to a stream of examples, in order.
+
+        Examples are taken in windows, which also end where `ready` says that the next would have to be
+        waited for.
+        """
         check_addresses(edits, self.network)
         check_for_any(edits)
         stream = iter(examples)
-        while taken := list(islice(stream, _WINDOW)):
+        while taken := take(stream, _WINDOW, ready):
             full = [row for row, one in enumerate(taken) if one.source.strip()]
             outputs = dict(zip(full, self.outputs([taken[row] for row in full], edits), strict=True))
             for row, one in enumerate(taken):
@@ -185,6 +219,51 @@ class ReadingModel(Shown, Generic[A]):
                 f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
                 f"split the line, or train with {self.recipe.model.unlimited('encoder')}"
             )
+
+    def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
+        """Answers to examples (`most` of them, evenly chosen) beside what is right."""
+        raise NotImplementedError
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+        """The worst answers of an outcome, each with what it should have been."""
+        raise NotImplementedError
+
+    def outcomes(
+        self, examples: Sequence[Pair], most: int | None = None, **options: Any
+    ) -> dict[str, Outcome]:
+        """The outcome of the only target."""
+        return {"target": self.outcome(examples, most, **options)}
+
+    def unknown(self, example: Pair) -> Counter[str]:
+        """Pieces of an example that training never showed; words may be unknown, letters less so."""
+        source = self.run.columns["source"]
+        if isinstance(source, SourceText):
+            found = source.codec.source.unknown([example.source])
+            features = source.codec.features
+            return found + features.unknown([example.features]) if features else found
+        letters = self.run.columns.get("letters")
+        known = set(letters.letters) if isinstance(letters, Letters) else set()
+        return Counter(letter for letter in example.source if letter != " " and letter not in known)
+
+    def target_scores(self, examples: Iterable[Pair]) -> Iterator[float]:
+        """The log-probability of the target of each example."""
+        stream = iter(examples)
+        while taken := list(islice(stream, _WINDOW)):
+            for one, outputs in zip(taken, self.outputs(taken), strict=True):
+                yield self.target_score(one, outputs)
+
+    def target_score(self, example: Pair, outputs: Tensor) -> float:
+        """The log-probability of one target by the head's outputs."""
+        raise NotImplementedError
+
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Nothing is quicker than reading."""
+        return {}
+
+    def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
+        """How many tokens the source of each answer of an outcome of all examples has."""
+        return list(map(len, self.run.columns["source"].encode(examples)))
 
     def source_length(self, example: Pair) -> int:
         """How many tokens the source of an example has."""

@@ -12,6 +12,7 @@ from seq2see.data import Pair, Problem
 from seq2see.data.columns import Number
 from seq2see.data.columns.number import number_of, parse_number
 from seq2see.data.survey import Survey
+from seq2see.errors import SettingsError
 from seq2see.evaluation import Numbers, Outcome
 from seq2see.goals.choices import Choice
 from seq2see.goals.classify import number_problem
@@ -92,7 +93,9 @@ class Regress:
         rank = min(len(errors) - 1, int(np.ceil(_SURE * (len(errors) + 1))) - 1)
         return {"interval": float(errors[rank]), "interval_share": _SURE}
 
-    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+    def floors(
+        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
+    ) -> dict[str, Outcome]:
         """The mean, and linear models on counts of letters."""
         return {}
 
@@ -159,6 +162,23 @@ class Regressor(ReadingModel[Estimated]):
     def plain(self, answer: Estimated) -> Any:
         """The number."""
         return answer.value
+
+    def target_score(self, example: Pair, outputs: Tensor) -> float:
+        """Numbers have no probability."""
+        raise SettingsError("a guess of a number gives no probabilities; 'seq2see evaluate' gives its errors")
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+        """Texts whose number was missed by most."""
+        assert isinstance(outcome, Numbers)
+        order = np.argsort(-np.abs(outcome.truth - outcome.predicted), kind="stable")[:count]
+        return [
+            {
+                "text": examples[row].source,
+                "said": f"{outcome.predicted[row]:.4g}",
+                "should be": f"{outcome.truth[row]:.4g}",
+            }
+            for row in order
+        ]
 
     def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
         """Numbers beside those that are right."""

@@ -1,5 +1,6 @@
 """The goal `tag`: read a sentence, give every word a tag, in one or several columns."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,9 @@ class Tag:
         """Probabilities of tags are given as they are."""
         return {}
 
-    def floors(self, train: Sequence[Pair], test: Sequence[Pair], recipe: Recipe) -> dict[str, Outcome]:
+    def floors(
+        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
+    ) -> dict[str, Outcome]:
         """The most frequent tag of each word."""
         return {}
 
@@ -200,16 +203,45 @@ class Tagger(ReadingModel[Tagged]):
         columns = [list(tags) for tags in answer.tags.values()]
         return columns[0] if len(columns) == 1 else dict(zip(answer.tags, columns, strict=True))
 
-    def outcome(
-        self, examples: Sequence[Pair], most: int | None = None, column: int = 0, **options: Any
-    ) -> Outcome:
-        """Tags of one column beside those that are right."""
+    def target_score(self, example: Pair, outputs: Tensor) -> float:
+        """The log-probability of all the right tags of every column."""
+        total = 0.0
+        columns = outputs.split([len(known) for known in self.column.columns], -1)
+        for known, tags, scores in zip(self.column.columns, split_tags(example.target), columns, strict=True):
+            places = {tag: place for place, tag in enumerate(known)}
+            for word, tag in enumerate(tags):
+                total += float(scores[word, places[tag]]) if tag in places else -math.inf
+        return total
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+        """Sentences with the most wrong tags, each with its wrong words."""
+        assert isinstance(outcome, TagOutcome)
+        rows = []
+        for words, truth, said in zip(outcome.words, outcome.truth, outcome.predicted, strict=True):
+            missed = zip(words, said, truth, strict=True)
+            wrong = [f"{word}/{tag}, not {right}" for word, tag, right in missed if tag != right]
+            rows.append((len(wrong), " ".join(words), "; ".join(wrong)))
+        rows.sort(key=lambda row: -row[0])
+        return [{"sentence": text, "wrong": wrong} for number, text, wrong in rows[:count] if number]
+
+    def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
+        """Tags of the first column beside those that are right."""
+        return next(iter(self.outcomes(examples, most, **options).values()))
+
+    def outcomes(
+        self, examples: Sequence[Pair], most: int | None = None, **options: Any
+    ) -> dict[str, Outcome]:
+        """Tags of each column beside those that are right."""
         chosen = examples[:: -(-len(examples) // most)] if most is not None else examples
         found = list(self.answers(chosen, **options))
-        name = self.column.names[column]
-        return TagOutcome(
-            [one.words for one in found],
-            [split_tags(one.target)[column] for one in chosen],
-            [one.tags[name] for one in found],
-            self.column.known,
-        )
+        truth = [split_tags(one.target) for one in chosen]
+        words = [one.words for one in found]
+        return {
+            name: TagOutcome(
+                words,
+                [columns[place] for columns in truth],
+                [one.tags[name] for one in found],
+                self.column.known,
+            )
+            for place, name in enumerate(self.column.names)
+        }

@@ -1,7 +1,7 @@
 """A trained model that reads a text and writes another."""
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,8 +22,10 @@ from seq2see.decoding.bulk import by_length, one_thread
 from seq2see.decoding.engine import Engine, OwnLoop, Work
 from seq2see.decoding.search import Hypothesis
 from seq2see.errors import DataError, SettingsError
-from seq2see.evaluation import Example, Texts, Unit
+from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
 from seq2see.goals.shown import Shown
+from seq2see.goals.windows import take
+from seq2see.lens.asked import Look
 from seq2see.lens.edits import Edit
 from seq2see.lens.looking import Lens, Recording, Wanted
 from seq2see.lens.view import View
@@ -168,7 +170,7 @@ class TextModel(Shown):
         stream = iter(sources)
         size, done = engine.window if isinstance(sources, Sequence) else 16, 0
         started: deque[tuple[list[Source], Callable[[], list[list[Output]]]]] = deque()
-        while taken := _take(stream, size, ready):
+        while taken := take(stream, size, ready):
             started.append((taken, self._start(engine, taken, plan, done)))
             done += len(taken)
             size = min(engine.window, size * 4 * (1 + 3 * engine.ahead))
@@ -244,6 +246,11 @@ class TextModel(Shown):
             chosen["beam"] = max(self.recipe.decoding.beam, chosen["nbest"])
         return build(DecodingSettings, {**self.recipe.decoding.model_dump(), **chosen}, "decoding")
 
+    @property
+    def quick(self) -> dict[str, Any]:
+        """A greedy search, for looks while training."""
+        return {"beam": 1, "nbest": 1}
+
     def outcome(
         self, examples: Sequence[Pair], most: int | None = None, by: By | None = None, **options: Any
     ) -> Texts:
@@ -271,9 +278,37 @@ class TextModel(Shown):
         ]
         return Texts(found, self.unit)
 
+    def outcomes(
+        self, examples: Sequence[Pair], most: int | None = None, **options: Any
+    ) -> dict[str, Outcome]:
+        """The outcome of the only target."""
+        return {"target": self.outcome(examples, most, **options)}
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+        """The outputs with the most errors for their length, worst first."""
+        assert isinstance(outcome, Texts)
+        return [
+            {"source": one.source, "output": one.output, "should be": " | ".join(one.references)}
+            for one in worst(outcome.examples, outcome.unit, count)
+        ]
+
+    def target_scores(self, examples: Iterable[Pair]) -> Iterator[float]:
+        """The log-probability of the target of each example."""
+        return self.score((one.source, one.target, one.features) for one in examples)
+
+    def unknown(self, example: Pair) -> Counter[str]:
+        """Pieces of an example that training never showed."""
+        found = self.codec.source.unknown([example.source])
+        return found + self.codec.features.unknown([example.features]) if self.codec.features else found
+
     def _reference(self, target: str) -> str:
         """A target as it is compared: between symbols there is one space."""
         return " ".join(filter(None, target.split(" "))) if self.unit == "symbols" else target
+
+    def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
+        """How many tokens the source of each answer of an outcome has."""
+        assert isinstance(outcome, Texts)
+        return list(map(len, self.codec.source.encode_many([one.source for one in outcome.examples])))
 
     def source_length(self, example: Pair) -> int:
         """How many tokens the source of an example has."""
@@ -341,6 +376,31 @@ class TextModel(Shown):
         """What looks at this model."""
         return Lens(self)
 
+    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: "TextModel | None" = None) -> View:
+        """The view of a text, with the effect of edits."""
+        return self.lens.look(self._wanted(asked), edits, donor.lens if donor is not None else None)
+
+    def attribute(
+        self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: "TextModel | None" = None
+    ) -> Tensor:
+        """What each source token did for each output token, (T, S)."""
+        lender = donor.lens if donor is not None else None
+        return self.lens.attribution(self._wanted(asked), kind, edits, lender)
+
+    def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
+        """How many tokens the longest of some texts, or a target, has."""
+        sources = self.codec.encode_sources(texts, [features] * len(texts))
+        targets = self.codec.encode_targets([target]) if target is not None else []
+        return max(map(len, [*sources, *targets]))
+
+    def _wanted(self, asked: Look) -> Wanted:
+        settings = self.decoding(beam=asked.beam)
+        if asked.longest is not None:
+            source = len(self.codec.encode_sources([asked.text], [asked.features])[0])
+            limit = min(asked.longest, self.output_limit(source, settings))
+            settings = self.decoding(beam=asked.beam, max_length=limit)
+        return Wanted(asked.text, settings, asked.features, asked.target)
+
     def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""
         likely = math.ceil(1.5 * self.facts.length_ratio * length) + 10 + forced
@@ -373,12 +433,3 @@ def counted_by(examples: Sequence[Pair]) -> By:
     pairs = {(one.source, one.features, one.target) for one in examples}
     sources = {(source, features) for source, features, _ in pairs}
     return "line" if 2 * (len(examples) - len(pairs)) > len(examples) - len(sources) else "source"
-
-
-def _take(stream: Iterator[Source], size: int, ready: Callable[[], bool]) -> list[Source]:
-    taken: list[Source] = []
-    for source in stream:
-        taken.append(source)
-        if len(taken) == size or not ready():
-            break
-    return taken

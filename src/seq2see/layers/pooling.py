@@ -46,4 +46,5 @@ class AttentionPooling(nn.Module):
         if watch is not None:
             weights = watch(self.address, weights, allowed)
         parts = states.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, H, S, K)
-        return (weights @ parts).flatten(1)
+        read: Tensor = (weights @ parts).flatten(1)
+        return read

@@ -17,7 +17,7 @@ from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
 from seq2see.lens.view import Effect, Step, View
 from seq2see.lens.watching import Editor, Patterns, Recorder, check_addresses
 from seq2see.models import Network
-from seq2see.models.contracts import Sides
+from seq2see.models.contracts import Sides, States
 from seq2see.settings import near
 
 __all__ = ["ReaderLens", "Reading"]
@@ -68,13 +68,13 @@ class ReaderLens:
         self._model = model
         self.network = model.network
 
-    def look(self, example: Pair, edits: Sequence[Edit] = ()) -> View:
-        """The view of a text, with the effect of the edits if there are any."""
+    def look(self, example: Pair, edits: Sequence[Edit] = (), donor: "ReaderLens | None" = None) -> View:
+        """The view of a text, with the effect of the edits if there are any; a donor lends weights."""
         check_addresses(edits, self.network)
         plain, weights = self._see(example, None)
         if not edits:
             return self._view(example, plain, weights)
-        editor, changed_example = self._editor(edits, weights, example)
+        editor, changed_example = self._editor(edits, weights, example, donor or self)
         changed, changed_weights = self._see(changed_example, editor)
         view = self._view(changed_example, changed, changed_weights)
         return replace(view, effect=_effect(plain, changed))
@@ -106,17 +106,15 @@ class ReaderLens:
         return Batch(sides, np.zeros(1, np.int64)).to(device).sides
 
     def _editor(
-        self, edits: Sequence[Edit], weights: dict[str, Tensor], example: Pair
+        self, edits: Sequence[Edit], weights: dict[str, Tensor], example: Pair, donor: "ReaderLens"
     ) -> tuple[Editor, Pair]:
         patterns: dict[int, dict[str, Tensor]] = {}
         for number, edit in enumerate(edits):
             if isinstance(edit, Force):
                 raise SettingsError("a model that reads says no tokens, so none can be forced")
             if isinstance(edit, Borrow):
-                lent = (
-                    weights if edit.text is None else self._see(example._replace(source=edit.text), None)[1]
-                )
-                patterns[number] = _borrowed(edit, lent, weights)
+                text = edit.text if edit.text is not None else example.source
+                patterns[number] = _borrowed(edit, donor._see(example._replace(source=text), None)[1], weights)
             elif isinstance(edit, Off) and edit.how == "mean":
                 patterns[number] = weights
         texts = [edit.text for edit in edits if isinstance(edit, Reword)]
@@ -152,11 +150,9 @@ class ReaderLens:
         for answer in range(count):
             kept: list[Tensor] = []
 
-            def keep(
-                module: object, given: object, made: tuple[Tensor, Tensor], kept: list[Tensor] = kept
-            ) -> object:
-                kept.append(made[0].detach().requires_grad_())
-                return type(made)(kept[0], made[1])  # type: ignore[call-arg, arg-type]
+            def keep(module: object, given: object, made: States, kept: list[Tensor] = kept) -> States:
+                kept.append(made.states.detach().requires_grad_())
+                return States(kept[0], made.mask)
 
             front = self.network.front
             assert isinstance(front, torch.nn.Module)

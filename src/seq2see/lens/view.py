@@ -103,6 +103,11 @@ class View:
         rows = self.source if sides_of(address)[0] == "source" else self.predicted
         return summaries.alignments(self.at(address, head), rows, self.columns(address))
 
+    def row_names(self) -> list[str]:
+        """A label for each row of `alignment`."""
+        side = sides_of(self._last_cross())[0]
+        return self.source if side == "source" else self.predicted
+
     def rows(self, address: str) -> list[str]:
         """A label for each row: of an output, the token read and the token predicted."""
         if sides_of(address)[0] == "source":

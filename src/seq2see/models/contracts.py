@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seq2see.data.sides import Batch, Side
 from seq2see.layers.attention import Watch
@@ -38,7 +38,8 @@ class Vocabulary(NamedTuple):
     special: Special
 
 
-class Loss(NamedTuple):
+@dataclass(frozen=True)
+class Loss:
     """What training makes smaller: a sum over so many tokens, words or examples."""
 
     total: Tensor
@@ -119,6 +120,10 @@ class State(Protocol):
 
 class Front(Protocol):
     """Makes states of what is read: token ids now, patches of images later."""
+
+    @property
+    def embed(self) -> nn.Embedding:
+        """The vectors of tokens."""
 
     def __call__(self, sides: Sides) -> States:
         """States of the source, one for each of its positions."""

@@ -16,6 +16,7 @@ from seq2see.models.contracts import (
     Head,
     Loss,
     Memory,
+    Prefix,
     Sides,
     State,
     Vocabulary,
@@ -145,9 +146,9 @@ def make_encoder_decoder(
 ) -> EncoderDecoder:
     """An untrained network that reads one text and writes another."""
     front = FRONTS[settings.front.kind].make(settings, {"source": source})
-    shared = getattr(front, "embed", None) if settings.share_embeddings else None
-    embed = shared if isinstance(shared, nn.Embedding) else embedding(target, settings.width)
+    embed = front.embed if settings.share_embeddings else embedding(target, settings.width)
     encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
+    assert settings.decoder is not None
     decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder)
     tied = embed if settings.tie_output else None
     head = VocabularyHead(settings.width, target, tied, copies if settings.pointer else None, smoothing)

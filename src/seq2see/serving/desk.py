@@ -11,11 +11,11 @@ from torch.nn.functional import adaptive_max_pool2d
 
 from seq2see.errors import DataError, Seq2seeError, SettingsError
 from seq2see.lens.edits import Borrow, Edit
-from seq2see.lens.looking import Lens, Wanted
+from seq2see.lens.asked import Look
 from seq2see.lens.page import described, map_of
 from seq2see.lens.view import View
 from seq2see.lens.watching import addresses_of
-from seq2see.run import Model
+from seq2see.goals import Predictor
 from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, Seen, ViewRequest
 from seq2see.settings import near
 
@@ -42,7 +42,7 @@ class MissingError(Seq2seeError):
 class Desk:
     """One or two models, a and b, and the latest views of them."""
 
-    def __init__(self, models: dict[str, tuple[Path, Model]], example: str) -> None:
+    def __init__(self, models: dict[str, tuple[Path, Predictor]], example: str) -> None:
         self._models, self._example = models, example
         self._views: OrderedDict[str, tuple[ViewRequest, View]] = OrderedDict()
         # One at a time: two cores are not faster with two searches, and memory stays bounded.
@@ -57,7 +57,7 @@ class Desk:
                     "run": str(run),
                     "about": _about(model),
                     "addresses": [map_of(at, heads) for at, heads in addresses_of(model.network).items()],
-                    "features": model.codec.features is not None,
+                    "features": model.recipe.data.features is not None,
                 }
                 for name, (run, model) in self._models.items()
             ],
@@ -108,37 +108,28 @@ class Desk:
             raise SettingsError("attributions are measured token by token; switch words off to see them")
         with self._turn:
             donor = self._donor(model, request.edits)
-            return model.lens.attribution(self._wanted(model, request), kind, request.edits, donor)
+            return model.attribute(_asked(model, request), kind, request.edits, donor)
 
-    def _look(self, model: Model, request: ViewRequest) -> View:
+    def _look(self, model: Predictor, request: ViewRequest) -> View:
         donor = self._donor(model, request.edits)
-        view = model.lens.look(self._wanted(model, request), request.edits, donor)
+        view = model.look(_asked(model, request), request.edits, donor)
         return view.in_words() if request.words else view
 
-    def _donor(self, model: Model, edits: tuple[Edit, ...]) -> Lens | None:
+    def _donor(self, model: Predictor, edits: tuple[Edit, ...]) -> Predictor | None:
         """The other model, where one lends."""
         names = {edit.model for edit in edits if isinstance(edit, Borrow) and edit.model is not None}
         others = [lender for name in names if (lender := self._model(name)[1]) is not model]
-        return others[0].lens if others else None
+        return others[0] if others else None
 
-    def _wanted(self, model: Model, request: ViewRequest) -> Wanted:
-        source = len(model.codec.encode_sources([request.text], [request.features])[0])
-        usual = model.decoding(beam=request.beam)
-        limit = min(_longest(model), model.output_limit(source, usual))
-        settings = model.decoding(beam=request.beam, max_length=limit)
-        return Wanted(request.text, settings, request.features, request.target)
-
-    def _model(self, name: str) -> tuple[Path, Model]:
+    def _model(self, name: str) -> tuple[Path, Predictor]:
         if name not in self._models:
             raise SettingsError(f"there is no model {name!r} here; start the explorer with a second run")
         return self._models[name]
 
-    def _refuse_long(self, model: Model, request: ViewRequest) -> None:
+    def _refuse_long(self, model: Predictor, request: ViewRequest) -> None:
         longest = _longest(model)
         texts = [request.text, *(text for edit in request.edits if (text := getattr(edit, "text", None)))]
-        sources = model.codec.encode_sources(texts, [request.features] * len(texts))
-        targets = model.codec.encode_targets([request.target]) if request.target is not None else []
-        most = max(map(len, [*sources, *targets]))
+        most = model.most_tokens(texts, request.features, request.target)
         if most > longest:
             raise DataError(
                 f"this text has {most:,} tokens, and a view of this model shows {longest:,} at the most; "
@@ -198,15 +189,21 @@ def _call(edit: Edit) -> str:
     return f"{type(edit).__name__}({', '.join(said)})"
 
 
-def _longest(model: Model) -> int:
+def _asked(model: Predictor, request: ViewRequest) -> Look:
+    """What a request wants to look at, within bounds."""
+    return Look(request.text, request.features, request.target, request.beam, _longest(model))
+
+
+def _longest(model: Predictor) -> int:
     """Tokens that a source or an output may have, so that all maps of a view stay within bounds."""
     maps = max(1, sum(addresses_of(model.network).values()))
     return min(_LONGEST, int((_WEIGHTS / maps) ** 0.5))
 
 
-def _about(model: Model) -> str:
+def _about(model: Predictor) -> str:
     """A model in a few words."""
     settings = model.recipe.model
-    sides = f"{settings.encoder.kind} to {settings.decoder.kind}"
+    writes = f" to {settings.decoder.kind}" if settings.decoder is not None else f", to {model.recipe.goal}"
+    sides = f"{settings.encoder.kind}{writes}"
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
     return f"{sides}, width {settings.width}, {parameters / 1e6:.1f} M weights"

@@ -50,6 +50,10 @@ class Extras:
         """How many features there are."""
         return len(self.numbers) + sum(map(len, self.words))
 
+    def usual(self) -> tuple[str, ...]:
+        """The mean of each column of numbers, and the commonest word of each other column."""
+        return (*(repr(mean) for mean, _ in self.numbers), *(words[0] for words in self.words))
+
     def encode(self, examples: Sequence[Pair]) -> list[list[float]]:
         return [self._row(one) for one in examples]
 

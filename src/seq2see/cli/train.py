@@ -7,6 +7,7 @@ from typing import Any
 
 from seq2see.cli.console import answer, errors, say
 from seq2see.cli.progress import LiveReport
+from seq2see.evaluation import METRICS
 from seq2see.training import PlainReport
 from seq2see.workflow import Request, Trained
 from seq2see.workflow import train as run_training
@@ -20,15 +21,37 @@ def train(options: dict[str, Any], as_json: bool) -> None:
     best, seconds = trained.progress.best or {}, trained.progress.seconds
     if as_json:
         step = trained.progress.step
-        answer({"run": str(trained.folder), "step": step, "seconds": round(seconds, 1), "dev": best})
+        floor = {"name": trained.floor.name, **trained.floor.scores} if trained.floor is not None else None
+        took = {"step": step, "seconds": round(seconds, 1)}
+        answer({"run": str(trained.folder), **took, "dev": best, "floor": floor})
         return
     scores = ", ".join(f"{name} {value:.2f}" for name, value in best.items())
+    lines = [f"done in {seconds / 60:.1f} minutes; best on the dev set: {scores}", *_floor(trained)]
     say(
-        f"done in {seconds / 60:.1f} minutes; best on the dev set: {scores}\n"
-        f"the run is in {trained.folder}; try:\n"
-        f"  seq2see evaluate {trained.folder} FILE\n"
-        f"  seq2see decode {trained.folder} FILE"
+        "\n".join(
+            [
+                *lines,
+                f"the run is in {trained.folder}; try:",
+                f"  seq2see evaluate {trained.folder} FILE",
+                f"  seq2see predict {trained.folder} FILE",
+                f"  seq2see explore {trained.folder}",
+            ]
+        )
     )
+
+
+def _floor(trained: Trained) -> list[str]:
+    """How the model stands beside what a few lines of code reach on the same examples."""
+    if trained.floor is None:
+        return []
+    name, below = next(iter(trained.floor.scores.items()))
+    own = (trained.progress.best or {}).get(name)
+    if own is None:
+        return []
+    lines = [f"a floor: {trained.floor.name}, a few lines of code, has {name} {below:.2f} there"]
+    if (own - below) * METRICS[name].direction <= 0:
+        lines.append("beware: the model does not beat it; more data or another model is needed")
+    return lines
 
 
 def watched(request: Request, again: Sequence[str] = ()) -> Trained:

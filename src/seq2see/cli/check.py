@@ -4,35 +4,42 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 
 from rich.markup import escape
 
+from seq2see.cli.columns import Named
 from seq2see.cli.console import answer, results, table
+from seq2see.corpus import guess_goal
 from seq2see.data.check import FileCheck
 from seq2see.data.check import check as run_check
 from seq2see.data.pairs import Columns, columns_of
+from seq2see.data.settings import DataSettings
 from seq2see.data.tasks import task_settings
+from seq2see.goals import goal_named
 
 __all__ = ["check"]
 
 
-def check(
-    files: Sequence[str],
-    source: str | None,
-    target: str | None,
-    features: str | None,
-    show: int,
-    as_json: bool,
-) -> None:
+def check(files: Sequence[str], named: Named, goal: str | None, show: int, as_json: bool) -> None:
     """Print problems and a summary for each file; exit code 1 if training would refuse a line."""
     base = Columns(**task_settings(files[0]).get("data", {}))
-    found = run_check(files, columns_of(base, source=source, target=target, features=features))
+    columns = columns_of(base, **named)
+    meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
+    found = run_check(files, columns, goal_named(meant))
     if as_json:
         answer({"files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:
         for one in found:
             _print(one, show)
     sys.exit(1 if any(one.unusable for one in found) else 0)
+
+
+def _guessed(file: str, columns: Columns) -> tuple[str, str]:
+    """What a file looks as if it was meant for; a pipe can be read only once, so nothing is guessed."""
+    if Path(file).is_fifo():
+        return "generate", "a pipe"
+    return guess_goal(DataSettings(**columns.model_dump(), train=file))
 
 
 def _print(one: FileCheck, show: int) -> None:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from seq2see import evaluation
 from seq2see.data import Pair
 from seq2see.errors import SettingsError
+from seq2see.goals import Predictor
 from seq2see.lens.edits import Edit, Off
 from seq2see.lens.watching import addresses_of
-from seq2see.run import Model
-from seq2see.workflow import examples_of
 
 __all__ = ["HeadEffects", "weigh_heads"]
 
@@ -31,40 +30,36 @@ class HeadEffects:
 
 
 def weigh_heads(
-    model: Model,
+    model: Predictor,
     pairs: Sequence[Pair],
     how: str = "zero",
     metric: str | None = None,
     most: int | None = None,
-    beam: int = 1,
+    beam: int | None = None,
     tell: Callable[[int, int], None] = lambda done, all: None,
 ) -> HeadEffects:
-    """Decode the sources of pairs (`most` of them, evenly chosen) once for each head."""
+    """Answer examples (`most` of them, evenly chosen) once for each head."""
     addresses = addresses_of(model.network)
     if not addresses:
         raise SettingsError("this model has no attention, so there are no heads to switch off")
     if how == "mean":
         raise SettingsError("how=mean is made for one source; choose zero, uniform or first")
-    metric = metric or _metric(model)
+    options = {**model.quick, **({"beam": beam} if beam is not None else {})}
+    plain = model.outcome(pairs, most, **options)
+    trained = model.recipe.training.metric
+    metric = metric or (trained if trained != "loss" else evaluation.metrics_for(plain)[0])
 
-    def scored(edits: Sequence[Edit]) -> tuple[float, int]:
-        examples = examples_of(model, pairs, most, edits=edits, beam=beam)
-        found = evaluation.score_outputs(examples, model.unit, [metric])
-        return found[metric], len(examples)
+    def scored(edits: Sequence[Edit]) -> float:
+        outcome = model.outcome(pairs, most, edits=edits, **options) if edits else plain
+        return evaluation.score(outcome, [metric])[metric]
 
-    score, sources = scored([])
+    score = scored([])
     total = sum(addresses.values())
     changes: dict[str, list[float]] = {}
     for address, heads in addresses.items():
         changes[address] = []
         for head in range(heads):
             off = Off.model_validate({"at": address, "heads": [head], "how": how})
-            changes[address].append(scored([off])[0] - score)
+            changes[address].append(scored([off]) - score)
             tell(sum(map(len, changes.values())), total)
-    return HeadEffects(metric, sources, score, changes)
-
-
-def _metric(model: Model) -> str:
-    """The score by which a run was trained, where it is one of outputs."""
-    trained = model.recipe.training.metric
-    return trained if trained != "loss" else "exact"
+    return HeadEffects(metric, len(plain), score, changes)

@@ -1,13 +1,14 @@
 """The verb `info`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.syntax import Syntax
 
 from seq2see.cli.console import answer, results, table
+from seq2see.goals import load
 from seq2see.models.weights import read_tensors
-from seq2see.run import load
 from seq2see.settings import write_yaml
 from seq2see.training import Checkpoints
 from seq2see.training.log import read_log
@@ -27,7 +28,7 @@ def info(run: Path, as_json: bool) -> None:
                 "run": str(run),
                 "recipe": model.recipe.model_dump(mode="json"),
                 "parameters": counts,
-                "data": model.about,
+                "data": asdict(model.facts),
                 "best": scores,
                 "step": steps,
             }
@@ -41,7 +42,7 @@ def info(run: Path, as_json: bool) -> None:
     results.print(table("parameters", ("part", "count"), rows, ["count"]))
     data = [
         (name.replace("_", " "), value)
-        for name, value in model.about.items()
+        for name, value in asdict(model.facts).items()
         if isinstance(value, int | float)
     ]
     results.print(table("data", ("what", "value"), data, ["value"]))

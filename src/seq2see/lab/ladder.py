@@ -7,12 +7,14 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal
 
+import numpy as np
+
 from seq2see.data.tasks import is_task
-from seq2see.evaluation import Example, score_outputs
+from seq2see.evaluation import METRICS, metrics_for, score
 from seq2see.figures import line_figure
 from seq2see.files import replace_bytes, replace_text
 from seq2see.training.log import read_log
-from seq2see.workflow import Request, Trained, examples_of
+from seq2see.workflow import Request, Trained
 
 __all__ = ["Bucket", "Ladder", "Rung", "climb"]
 
@@ -30,6 +32,14 @@ class Bucket:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """What a few lines of code reach on the dev set."""
+
+    name: str
+    score: float | None
+
+
+@dataclass(frozen=True)
 class Rung:
     """One trained model and how it did."""
 
@@ -40,6 +50,7 @@ class Rung:
     steps: int
     seconds: float
     tokens_per_second: float
+    metric: str
     score: float
     buckets: tuple[Bucket, ...]
 
@@ -52,6 +63,7 @@ class Ladder:
     metric: str
     unit: str
     rungs: tuple[Rung, ...]
+    floor: Floor | None = None
 
     @property
     def presets(self) -> list[str]:
@@ -74,7 +86,11 @@ class Ladder:
 
     def rows(self) -> list[list[str]]:
         """A row for each model, means over the seeds; scores by source length come last."""
-        return [self._row(preset, self.of(preset)) for preset in self.presets]
+        rows = [self._row(preset, self.of(preset)) for preset in self.presets]
+        if self.floor is not None and self.floor.score is not None:
+            empty = [""] * len(self.lengths())
+            rows.insert(0, [f"floor: {self.floor.name}", "", "", "", f"{self.floor.score:.1f}", *empty])
+        return rows
 
     def _row(self, preset: str, rungs: Sequence[Rung]) -> list[str]:
         by_length = [self.scores_at(preset, bounds) for bounds in self.lengths()]
@@ -116,7 +132,8 @@ class Ladder:
             for preset in self.presets
         }
         name = self.data if is_task(self.data) else Path(self.data.split(",")[0]).name
-        up = f"dev {self.metric} (%)"
+        unit = METRICS[self.metric].unit
+        up = f"dev {self.metric} ({unit})" if unit else f"dev {self.metric}"
         return line_figure(series, name, f"source length ({self.unit})", up, kind)
 
     def caption(self) -> str:
@@ -124,7 +141,7 @@ class Ladder:
         seeds = len({rung.seed for rung in self.rungs})
         mean = f"means of {seeds} seeds; " if seeds > 1 else ""
         return (
-            f"{mean}{self.metric} on held-out pairs, greedy decoding; the last columns by source length in "
+            f"{mean}{self.metric} on held-out examples (texts: greedy); the last columns by source length in "
             f"{self.unit}"
         )
 
@@ -138,7 +155,8 @@ def climb(
 ) -> Ladder:
     """Train each preset with each seed in a folder of its own; what is there already is taken as it is."""
     folder = Path(request.out or "runs/ladder")
-    rungs, metric, unit = [], "exact", "tokens"
+    rungs: list[Rung] = []
+    metric, unit, floor = "exact", "tokens", None
     for seed in seeds:
         for preset in presets:
             tell(f"{preset}, seed {seed}")
@@ -146,20 +164,26 @@ def climb(
             started = out.is_dir() and any(out.iterdir())
             trained = train(replace(request, preset=preset, seed=seed, out=str(out), resume=started))
             watched = trained.model.recipe.training.metric
-            metric = watched if watched != "loss" else "exact"
-            unit = trained.model.recipe.text.source.kind
-            rungs.append(_measured(preset, seed, trained, metric))
-    return Ladder(request.data, metric, unit, tuple(rungs))
+            rungs.append(_measured(preset, seed, trained, watched if watched != "loss" else None))
+            metric, unit = rungs[-1].metric, _unit(trained)
+            floor = trained.floor
+    below = Floor(floor.name, floor.scores.get(metric)) if floor is not None else None
+    return Ladder(request.data, metric, unit, tuple(rungs), below)
 
 
-def _measured(preset: str, seed: int, trained: Trained, metric: str) -> Rung:
+def _unit(trained: Trained) -> str:
+    recipe = trained.model.recipe
+    return recipe.text.source.kind if recipe.model.front.kind == "tokens" else recipe.model.front.kind
+
+
+def _measured(preset: str, seed: int, trained: Trained, metric: str | None) -> Rung:
     model, progress = trained.model, trained.progress
-    examples = examples_of(model, trained.dev, beam=1, nbest=1)
+    outcome = model.outcome(trained.dev, **model.quick)
+    metric = metric or metrics_for(outcome)[0]
     # The first step also warms caches up, so it says little of the speed.
     records = read_log(trained.folder / "metrics.jsonl")
     speeds = [record["tokens_per_second"] for record in records if "tokens_per_second" in record][1:]
-    encoded = model.codec.source.encode_many([example.source for example in examples])
-    lengths = [len(ids) for ids in encoded]
+    lengths = model.outcome_lengths(trained.dev, outcome)
     return Rung(
         preset,
         seed,
@@ -168,20 +192,21 @@ def _measured(preset: str, seed: int, trained: Trained, metric: str) -> Rung:
         progress.step,
         round(progress.seconds, 1),
         round(median(speeds), 1) if speeds else 0.0,
-        score_outputs(examples, model.unit, [metric])[metric],
+        metric,
+        score(outcome, [metric])[metric],
         tuple(
-            Bucket(low, high, len(rows), score_outputs(rows, model.unit, [metric])[metric])
-            for low, high, rows in buckets(examples, lengths)
+            Bucket(low, high, len(rows), score(outcome.draw(np.array(rows)), [metric])[metric])
+            for low, high, rows in buckets(lengths)
         ),
     )
 
 
-def buckets(examples: Sequence[Example], lengths: Sequence[int]) -> list[tuple[int, int, list[Example]]]:
-    """Examples by source length, in steps that are round numbers; empty buckets are left out."""
+def buckets(lengths: Sequence[int]) -> list[tuple[int, int, list[int]]]:
+    """The places of examples by source length, in steps that are round numbers; empty ones are left out."""
     width = next(step for step in _round_steps() if -(-max(lengths) // step) <= _MOST_BUCKETS)
-    held: dict[int, list[Example]] = {}
-    for example, length in zip(examples, lengths, strict=True):
-        held.setdefault(max(0, length - 1) // width, []).append(example)
+    held: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        held.setdefault(max(0, length - 1) // width, []).append(place)
     return [(place * width + 1, (place + 1) * width, held[place]) for place in sorted(held)]
 
 

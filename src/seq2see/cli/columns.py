@@ -1,0 +1,54 @@
+"""Examples of a file for a trained model: its columns as in training unless they are named."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from seq2see.data import Pair, PairFile
+from seq2see.data.lines import save_standard_input
+from seq2see.data.pairs import Columns, columns_of
+from seq2see.errors import DataError
+from seq2see.goals import Predictor, goal_named
+
+__all__ = ["Named", "at_rest", "columns_for", "examples_for", "file_for", "usable"]
+
+Named = Mapping[str, str | None]
+"""Columns as a command line names them."""
+
+
+def columns_for(model: Predictor, named: Named) -> Columns:
+    """The columns of training, over which those that are named stand."""
+    return columns_of(model.recipe.data, **named)
+
+
+def file_for(model: Predictor, path: str, named: Named) -> PairFile:
+    """A file whose examples are checked for what the goal of a model needs."""
+    columns, goal = columns_for(model, named), goal_named(model.recipe.goal)
+    targets, numbers = len(columns.targets), len(columns.numbers)
+    return PairFile(path, columns, check=lambda example: goal.problem(example, targets, numbers))
+
+
+def examples_for(model: Predictor, path: str, named: Named) -> list[Pair]:
+    """The usable examples of a file."""
+    return list(usable(file_for(model, path, named)))
+
+
+def usable(file: PairFile) -> Iterator[Pair]:
+    """The examples of a file that has some."""
+    pair = None
+    for pair in file.pairs():
+        yield pair
+    if pair is None:
+        raise DataError(f"{file.name} has no usable pair; a line should hold source, tab, target")
+
+
+@contextmanager
+def at_rest(file: str) -> Iterator[str]:
+    """A file that can be read more than once: standard input is kept for as long as it is needed."""
+    if file != "-":
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(suffix=".tsv") as kept:
+        save_standard_input(Path(kept.name))
+        yield kept.name

@@ -1,0 +1,141 @@
+"""The verbs `evaluate` and `compare`: how good a run is, and whether another is better."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.progress import track
+
+from seq2see.cli.columns import Named, at_rest, examples_for
+from seq2see.cli.console import answer, errors, results, say, table
+from seq2see.cli.predict import Asked, choose_engine
+from seq2see.data import Pair
+from seq2see.errors import DataError, SettingsError
+from seq2see.evaluation import METRICS, Outcome
+from seq2see.evaluation import compare as compare_outcomes
+from seq2see.files import replace_bytes
+from seq2see.goals import Predictor, load
+from seq2see.goals.text_model import TextModel, counted_by
+from seq2see.judgement import Judgement, judge, training_examples
+
+__all__ = ["compare", "evaluate"]
+
+
+def evaluate(
+    run: Path,
+    file: str,
+    columns: Named,
+    asked: Asked,
+    by: str | None = None,
+    worst: int = 8,
+    figure: Path | None = None,
+    floor: bool = True,
+) -> None:
+    """Print scores beside the floor, what was confused with what, and the worst answers."""
+    model = load(run, asked.device)
+    with at_rest(file) as path:
+        examples = examples_for(model, path, columns)
+    options = dict(asked.options)
+    counted = _counted(model, examples, by, options)
+    if isinstance(model, TextModel):
+        choose_engine(model, run, asked)
+    found = judge(model, examples, options, training_examples(model) if floor else None)
+    if figure is not None:
+        replace_bytes(figure, found.figure(figure.suffix[1:]))
+        say(f"drawn in {figure}")
+    bad = found.worst(worst)
+    if asked.as_json:
+        answer({**found.values(), "sources": len(found.outcome), **counted, "worst": bad})
+        return
+    _show(found, file, counted, bad)
+
+
+def _counted(
+    model: Predictor, examples: Sequence[Pair], by: str | None, options: dict[str, Any]
+) -> dict[str, str]:
+    """What is counted once, where that is a question: lines, or distinct sources."""
+    if not isinstance(model, TextModel):
+        if by == "source":
+            raise SettingsError(
+                f"--by source is for models that write texts; for {model.recipe.goal} a line counts"
+            )
+        return {"by": "line"}
+    if by not in (None, "line", "source"):
+        raise SettingsError(f"--by {by!r}; choose line or source")
+    options["by"] = by or counted_by(examples)
+    return {"by": options["by"]}
+
+
+def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[dict[str, str]]) -> None:
+    each = {
+        "line": "each line counts",
+        "source": "each distinct source counts once, any of its targets is right",
+    }
+    title = f"{len(found.outcome):,} {'sources' if counted['by'] == 'source' else 'lines'} of {file}: {each[counted['by']]}"
+    rows = []
+    for name, value in found.scores.items():
+        below = found.floor.scores.get(name) if found.floor is not None else None
+        rows.append(
+            (name, value, below if below is not None else "", METRICS[name.rsplit(".", 1)[-1]].meaning)
+        )
+    head = f"floor: {found.floor.name}" if found.floor is not None else "floor"
+    results.print(table(title, ("score", "value", head, "meaning"), rows, ["value", head]))
+    if found.below_floor and found.floor is not None:
+        results.print(f"beware: {found.floor.name}, a few lines of code, does better", style="bold red")
+    if found.confusion:
+        results.print(
+            table("most confused", ("right", "said instead", "times"), found.confusion[:12], ["times"])
+        )
+    if bad:
+        columns = list(bad[0])
+        results.print(table("worst answers", columns, [list(one.values()) for one in bad]))
+
+
+def compare(run_a: Path, run_b: Path, file: str, columns: Named, asked: Asked, by: str | None = None) -> None:
+    """Print the scores of two runs and whether their difference is significant."""
+    models = [load(run, asked.device) for run in (run_a, run_b)]
+    if models[0].recipe.goal != models[1].recipe.goal:
+        raise SettingsError(f"{run_a} is for {models[0].recipe.goal} and {run_b} for {models[1].recipe.goal}")
+    outcomes: list[Outcome] = []
+    with at_rest(file) as path:
+        read = [examples_for(model, path, columns) for model in models]
+        if read[0] != read[1]:
+            raise DataError(
+                f"{run_a} and {run_b} do not read the same pairs from {file}: their columns differ; "
+                "name the columns with --source, --target and --features"
+            )
+        counted: dict[str, str] = {}
+        for model in track(models, "decoding", console=errors, transient=True):
+            options = dict(asked.options)
+            counted = _counted(model, read[0], by, options)
+            outcomes.append(model.outcome(read[0], **options))
+    found = compare_outcomes(outcomes[0], outcomes[1])
+    if asked.as_json:
+        rows = {
+            one.metric: {
+                "a": one.first,
+                "b": one.second,
+                "difference": one.difference,
+                "p": one.p,
+                "test": one.test,
+            }
+            for one in found
+        }
+        answer({"sources": len(outcomes[0]), **counted, **rows})
+        return
+    lines = [
+        (
+            one.metric,
+            one.first,
+            one.second,
+            f"{one.difference:+.2f}",
+            f"{one.p:.3f}",
+            "yes" if one.significant else "no",
+            one.test,
+        )
+        for one in found
+    ]
+    heads = ("score", "A", "B", "B-A", "p", "significant", "test")
+    title = f"A = {run_a}, B = {run_b}; {len(outcomes[0]):,} {counted['by']}s"
+    results.print(table(title, heads, lines, heads[1:5]))
+    results.print("p below 0.05 counts as significant; the bootstrap has 1,000 draws", style="dim")

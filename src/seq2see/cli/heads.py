@@ -1,0 +1,59 @@
+"""The verb `heads`."""
+
+from pathlib import Path
+
+from rich.progress import Progress
+
+from seq2see.cli.columns import Named, examples_for
+from seq2see.cli.console import answer, errors, results, say, table
+from seq2see.figures import change_figure
+from seq2see.files import replace_bytes
+from seq2see.goals import load
+from seq2see.lab.head_effects import weigh_heads
+
+__all__ = ["heads"]
+
+
+def heads(
+    run: Path,
+    file: str,
+    how: str,
+    metric: str | None,
+    most: int,
+    beam: int | None,
+    out: Path | None,
+    columns: Named,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Print what each head is worth, and draw it."""
+    model = load(run, device)
+    pairs = examples_for(model, file, columns)
+    with Progress(console=errors, transient=True) as progress:
+        task = progress.add_task("switching heads off", total=None)
+
+        def tell(done: int, all: int) -> None:
+            progress.update(task, completed=done, total=all)
+
+        found = weigh_heads(model, pairs, how, metric, most, beam, tell)
+    if out is not None:
+        title = f"{found.metric} {found.score:.1f}: change without each head ({how})"
+        replace_bytes(out, change_figure(found.changes, title, out.suffix[1:]))
+        say(f"drawn in {out}")
+    if as_json:
+        answer(
+            {"metric": found.metric, "sources": found.sources, "score": found.score, "changes": found.changes}
+        )
+        return
+    most_heads = max(map(len, found.changes.values()))
+    rows = [
+        (address, *(f"{value:+.2f}" for value in changes), *[""] * (most_heads - len(changes)))
+        for address, changes in found.changes.items()
+    ]
+    numbers = [f"head {head}" for head in range(most_heads)]
+    title = (
+        f"{found.metric} {found.score:.2f} on {found.sources:,} sources; change when a head is off ({how})"
+    )
+    results.print(table(title, ("attention", *numbers), rows, numbers))
+    first = [f"{address} head {head} ({value:+.2f})" for address, head, value in found.ranked[:3]]
+    results.print(f"those that matter most: {', '.join(first)}", highlight=False, markup=False)

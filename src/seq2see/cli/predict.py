@@ -1,0 +1,221 @@
+"""The verbs `predict` (or `decode`) and `score`: answers and log-probabilities, line by line."""
+
+import json
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seq2see.cli.columns import Named, at_rest, columns_for, file_for, usable
+from seq2see.cli.console import answer, errors, say
+from seq2see.data import Pair, PairFile, Problem
+from seq2see.data.lines import Arriving
+from seq2see.data.pairs import Columns
+from seq2see.engines import use_engine
+from seq2see.errors import SettingsError
+from seq2see.goals import Predictor, load
+from seq2see.goals.reading_model import ReadingModel
+from seq2see.goals.text_model import Output, Source, TextModel
+from seq2see.lens.edits import Edit, parse_edit
+from seq2see.lens.looking import Wanted
+from seq2see.lens.terminal import HeatMap
+
+__all__ = ["Asked", "choose_engine", "predict", "score", "text_model", "write_outputs"]
+
+_TOGETHER = 16
+"""Lines that are written together; every window of decoding has a multiple of it."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How answers are wanted."""
+
+    device: str = "auto"
+    engine: str = "auto"
+    int8: bool = False
+    prefix: str | None = None
+    edits: Sequence[str] = ()
+    show_attention: bool = False
+    probabilities: bool = False
+    as_json: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+    """Of the search, as under `decoding` in a recipe."""
+
+
+def predict(run: Path, file: str, columns: Named, asked: Asked) -> None:
+    """Write an answer for each line as soon as it is there; exit code 1 if a line could not be read."""
+    model = load(run, asked.device)
+    edits = [parse_edit(edit) for edit in asked.edits]
+    if columns.get("features") is not None and model.recipe.data.features is None:
+        raise SettingsError(f"{run} was trained without features; leave --features out")
+    here = columns_for(model, columns)
+    if isinstance(model, TextModel):
+        if asked.probabilities:
+            raise SettingsError(f"{run} writes texts; --nbest and --json give their log-probabilities")
+        options = {**asked.options, **({"edits": edits} if edits else {})}
+        if not edits:
+            choose_engine(model, run, asked, prefix=bool(asked.prefix))
+        bad = write_outputs(model, file, here, asked, options)
+    else:
+        assert isinstance(model, ReadingModel)
+        _refuse_search(run, model, asked)
+        bad = _write_answers(model, file, here, asked, edits)
+    if bad:
+        sys.exit(1)
+
+
+def _refuse_search(run: Path, model: ReadingModel[Any], asked: Asked) -> None:
+    given = [f"--{name.replace('_', '-')}" for name, value in asked.options.items() if value is not None]
+    given += ["--prefix"] * (asked.prefix is not None) + ["--int8"] * asked.int8
+    given += ["--engine"] * (asked.engine not in ("auto", "torch"))
+    if given:
+        raise SettingsError(
+            f"{run} is a model for the goal {model.recipe.goal}, which searches for nothing; leave {given[0]} out"
+        )
+
+
+def write_outputs(
+    model: TextModel, file: str, columns: Columns, asked: Asked, options: dict[str, Any]
+) -> int:
+    """Write an output for each line of a file, and give the number of lines that could not be read."""
+    inputs = _Inputs(model, *_lines(file, columns))
+    ranked = (options.get("nbest") or 1) > 1
+    sources = (Source(one.source, one.features) for one in inputs)
+    outputs = model.decode(sources, asked.prefix, inputs.ready, scored=asked.as_json or ranked, **options)
+    for done, found in enumerate(outputs, 1):
+        example = inputs.waiting.popleft()
+        _write(example.line, found, asked.as_json, ranked)
+        if asked.show_attention and example.source.strip():
+            sys.stdout.flush()
+            _show_attention(model, example, found[0], options.get("edits", ()))
+        # Nothing waits in a buffer while more input is waited for, or a further window is decoded.
+        if not inputs.waiting or done % _TOGETHER == 0:
+            sys.stdout.flush()
+    return inputs.finish()
+
+
+def _write_answers(
+    model: ReadingModel[Any], file: str, columns: Columns, asked: Asked, edits: Sequence[Edit]
+) -> int:
+    """The same for a model that reads but does not write."""
+    inputs = _Inputs(model, *_lines(file, columns))
+    for found in model.answers(inputs, edits, inputs.ready):
+        example = inputs.waiting.popleft()
+        if asked.as_json:
+            print(json.dumps({"line": example.line, **found.values()}, ensure_ascii=False))
+        else:
+            print(f"{found.text}\t{found.detail}" if asked.probabilities else found.text)
+        if asked.show_attention and example.source.strip():
+            sys.stdout.flush()
+            view = model.lens.look(example, edits)
+            errors.print(HeatMap(view.alignment().tolist(), view.row_names(), view.source))
+        if not inputs.waiting:
+            sys.stdout.flush()
+    return inputs.finish()
+
+
+def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
+    """The lines of a file or of standard input, and whether the next can be had without waiting."""
+    reader = PairFile(file, columns, needs_target=False)
+    if file != "-":
+        return iter(reader), lambda: True
+    arriving = Arriving()
+    return reader.parse(iter(arriving)), arriving.ready
+
+
+class _Inputs:
+    """The examples of a stream of lines; a line that cannot be read becomes an empty one."""
+
+    def __init__(self, model: Predictor, items: Iterator[Pair | Problem], ready: Callable[[], bool]) -> None:
+        self._items, self.ready = items, ready
+        self._longest = 10 * max(1, model.facts.longest_source)
+        self._model = model
+        self.waiting: deque[Pair] = deque()
+        self._unknown: Counter[str] = Counter()
+        self._bad = 0
+
+    def __iter__(self) -> Iterator[Pair]:
+        for item in self._items:
+            if isinstance(item, Problem):
+                if item.fatal:
+                    self._bad += 1
+                    say(f"line {item.line}: {item.kind} ({item.detail}); its output is left empty")
+                    yield self._noted(Pair(item.line, "", "", ""))
+                continue
+            if len(item.source) > self._longest and self._model.source_length(item) > self._longest:
+                size = f"{len(item.source):,} characters"
+                say(
+                    f"line {item.line} has {size}, far more than any in training; expect little of its output"
+                )
+            self._unknown.update(self._model.unknown(item))
+            yield self._noted(item)
+
+    def _noted(self, example: Pair) -> Pair:
+        self.waiting.append(example)
+        return example
+
+    def finish(self) -> int:
+        """Say what training never showed; gives the number of lines that could not be read."""
+        if self._unknown:
+            shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in self._unknown.most_common(10))
+            say(f"symbols that training never showed: {shown}")
+        return self._bad
+
+
+def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:
+    if as_json:
+        print(
+            json.dumps({"line": number, "outputs": [asdict(output) for output in found]}, ensure_ascii=False)
+        )
+    elif ranked:
+        for rank, output in enumerate(found, 1):
+            print(f"{number}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
+    else:
+        print(found[0].text)
+
+
+def _show_attention(model: TextModel, example: Pair, output: Output, edits: Sequence[Edit]) -> None:
+    """Where an output looked, on standard error: all heads of the last attention on the source, averaged."""
+    wanted = Wanted(example.source, model.decoding(), example.features, output.ids)
+    view = model.lens.look(wanted, edits)
+    errors.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
+
+
+def choose_engine(model: TextModel, run: Path, asked: Asked, **needs: bool) -> None:
+    """Let the engine that was asked for decode, and say so."""
+    settings = model.decoding(**asked.options)
+    use_engine(model, run, asked.engine, int8=asked.int8, settings=settings, **needs)
+    if model.engine is not model.own_loop:
+        say(f"decoding with {model.engine}")
+
+
+def text_model(model: Predictor, what: str) -> TextModel:
+    """A model that writes, where nothing else will do."""
+    if not isinstance(model, TextModel):
+        raise SettingsError(f"{what} is for models that write texts, and this one is for {model.recipe.goal}")
+    return model
+
+
+def score(run: Path, file: str, columns: Named, device: str, as_json: bool) -> None:
+    """Print the log-probability of each line's target; an empty line for one without a pair."""
+    model = load(run, device)
+    lines: list[int] = []
+
+    def noted() -> Iterator[Pair]:
+        for pair in usable(reader):
+            lines.append(pair.line)
+            yield pair
+
+    with at_rest(file) as path:
+        reader = file_for(model, path, columns)
+        values = model.target_scores(noted())
+        if as_json:
+            scores = [round(value, 6) for value in values]
+            answer({"scores": scores, "lines": lines, "mean": sum(scores) / len(scores)})
+            return
+        printed = reader.first_line - 1
+        for done, value in enumerate(values):
+            print("\n" * (lines[done] - printed - 1) + f"{value:.6f}", flush=True)
+            printed = lines[done]

@@ -1,0 +1,125 @@
+"""How good a model is on some examples: its scores, a floor beside them, what it confuses, its worst answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from seq2see.data import Pair
+from seq2see.errors import Seq2seeError, SettingsError
+from seq2see.evaluation import METRICS, Classes, Numbers, Outcome, Tags, score
+from seq2see.goals import Predictor, goal_named
+
+__all__ = ["Floor", "Judgement", "floor_of", "judge", "training_examples"]
+
+_MOST_TRAINING = 20_000
+"""Training examples that a floor is made of."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The best that a few lines of code reach on the same examples."""
+
+    name: str
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Outcomes with their scores, beside a floor; the first outcome is the main one."""
+
+    model: Predictor
+    examples: Sequence[Pair]
+    outcomes: Mapping[str, Outcome]
+    floor: Floor | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The main outcome."""
+        return next(iter(self.outcomes.values()))
+
+    @property
+    def below_floor(self) -> bool:
+        """Whether the floor does better, by the first score."""
+        name = next(iter(self.scores), None)
+        if name is None or self.floor is None or name not in self.floor.scores:
+            return False
+        return (self.scores[name] - self.floor.scores[name]) * METRICS[name].direction < 0
+
+    @property
+    def confusion(self) -> list[tuple[str, str, int]]:
+        """What was right, what was said instead, and how often, the most frequent first."""
+        outcome = self.outcome.classes() if isinstance(self.outcome, Tags) else self.outcome
+        if not isinstance(outcome, Classes):
+            return []
+        counts = outcome.table()
+        rows = [
+            (outcome.labels[right], outcome.labels[said], int(counts[right, said]))
+            for right, said in zip(*counts.nonzero(), strict=True)
+            if right != said
+        ]
+        return sorted(rows, key=lambda row: -row[2])
+
+    def worst(self, count: int) -> list[dict[str, str]]:
+        """The worst answers, each with what it should have been."""
+        return self.model.worst(self.examples, self.outcome, count)
+
+    def values(self) -> dict[str, Any]:
+        """Scores and floor as plain values."""
+        floor = {"name": self.floor.name, **self.floor.scores} if self.floor is not None else None
+        return {**self.scores, "floor": floor}
+
+    def figure(self, kind: str) -> bytes:
+        """What was confused with what, or numbers beside the right ones, as an image."""
+        from seq2see.evaluation.confusion import confusion_figure, scatter_figure
+
+        outcome = self.outcome.classes() if isinstance(self.outcome, Tags) else self.outcome
+        if isinstance(outcome, Classes):
+            return confusion_figure(outcome, kind)
+        if isinstance(outcome, Numbers):
+            return scatter_figure(outcome, kind)
+        raise SettingsError("there is a figure for classes, tags and numbers; texts have none")
+
+
+def judge(
+    model: Predictor,
+    examples: Sequence[Pair],
+    options: Mapping[str, Any] | None = None,
+    train: Iterable[Pair] | None = None,
+    most: int | None = None,
+) -> Judgement:
+    """Answer examples and score the answers; training examples give a floor to compare them with."""
+    outcomes = model.outcomes(examples, most, **(options or {}))
+    scores: dict[str, float] = {}
+    for number, (name, outcome) in enumerate(outcomes.items()):
+        scores |= {f"{name}.{key}" if number else key: value for key, value in score(outcome).items()}
+    floor = floor_of(model, list(train), examples, outcomes) if train is not None else None
+    return Judgement(model, examples, outcomes, floor, scores)
+
+
+def floor_of(
+    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcomes: Mapping[str, Outcome]
+) -> Floor | None:
+    """The best floor of a goal on the examples that a model was asked."""
+    main = next(iter(outcomes.values()))
+    floors = goal_named(model.recipe.goal).floors(train, examples, main, model.recipe)
+    found = {name: score(outcome) for name, outcome in floors.items()}
+    if not found:
+        return None
+    headline = next(iter(next(iter(found.values()))))
+    direction = METRICS[headline].direction
+    best = max(found, key=lambda name: found[name][headline] * direction)
+    return Floor(best, found[best])
+
+
+def training_examples(model: Predictor) -> list[Pair] | None:
+    """Examples of the file that a model was trained on, if it is still there."""
+    from seq2see.corpus import checked_file
+
+    data = model.recipe.data
+    try:
+        file = checked_file(data.train, data, goal_named(model.recipe.goal), training=True)
+        found = list(file.pairs("skip"))
+    except Seq2seeError:
+        return None
+    return found[:: -(-len(found) // _MOST_TRAINING)] or None

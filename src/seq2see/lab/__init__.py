@@ -1,0 +1,1 @@
+"""Experiments on whole runs: several models compared, heads switched off."""
