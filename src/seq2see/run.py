@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from seq2see.data.batches import Batch, pad
-from seq2see.decoding import DecodingSettings
+from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding import score as score_batch
-from seq2see.decoding.bulk import by_length, one_thread, search_all
-from seq2see.decoding.search import Hypothesis
+from seq2see.decoding.bulk import by_length, search_all
+from seq2see.decoding.threads import one_thread
 from seq2see.errors import DataError, RunError, SettingsError
 from seq2see.evaluation import Unit
 from seq2see.lens.edits import Edit

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from seq2see.data.batches import Batch
 from seq2see.models import Seq2Seq
-from seq2see.text import PAD
 
 __all__ = ["score"]
 
@@ -15,5 +14,5 @@ def score(model: Seq2Seq, batch: Batch) -> Tensor:
     """Log-probability of each target given its source, the end symbol counted, (B,)."""
     logits = model(batch.source, batch.inputs)
     steps = logits.float().log_softmax(-1).gather(2, batch.labels.unsqueeze(2))[..., 0]
-    total: Tensor = steps.masked_fill(batch.labels == PAD, 0.0).sum(1)
+    total: Tensor = steps.masked_fill(batch.labels == model.special.pad, 0.0).sum(1)
     return total

@@ -13,19 +13,19 @@ from typing import Any
 
 import torch
 
-from seq2see.decoding import DecodingSettings
-from seq2see.decoding.search import NEVER, Hypothesis
+from seq2see.decoding import DecodingSettings, Hypothesis
+from seq2see.decoding.filters import never_chosen
 from seq2see.engines.export import SIDES, misfit, source_names, table_places, target_names, write_model
 from seq2see.engines.stored import exported
 from seq2see.errors import RunError
 from seq2see.run import Model
-from seq2see.text import END
+from seq2see.text import END, Special
 
 __all__ = ["CTranslate2", "installed", "misfit", "refusal"]
 
 _ROWS = 128
 """Rows of a batch, those of its beams and one more for each source: more pays little, and evens out less."""
-_NEVER = frozenset(NEVER)
+_NEVER = frozenset(never_chosen(Special.standard()))
 _UNSCORED = (math.nan,)
 
 

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from seq2see.decoding import DecodingSettings
-from seq2see.decoding.search import NEVER, search
+from seq2see.decoding.filters import never_chosen
+from seq2see.decoding.search import search
 from seq2see.errors import DataError, SettingsError
 from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
@@ -178,7 +179,7 @@ class Lens:
             if token not in named:
                 raise SettingsError(f"no output token is {token!r}; {near(token, named)}")
             token = named[token]
-        if token >= size or token in NEVER:
+        if token >= size or token in never_chosen(self.network.special):
             raise SettingsError(f"token {token} cannot be forced; output tokens have ids below {size}")
         return token
 
@@ -221,10 +222,9 @@ class Lens:
 
     def _view(self, seen: _Seen) -> View:
         show = self.codec.target.tokens
-        possible = seen.recorded.log_probabilities.index_fill(
-            1, torch.tensor(NEVER, device=seen.recorded.log_probabilities.device), -float("inf")
-        )
-        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(NEVER)), -1)
+        never = torch.tensor(never_chosen(self.network.special), device=self.network.device)
+        possible = seen.recorded.log_probabilities.index_fill(1, never, -float("inf"))
+        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(never)), -1)
         steps = [
             Step(
                 value, [(place, show([place])[0], chance) for place, chance in zip(ids, chances, strict=True)]
