@@ -1,7 +1,8 @@
 """A model and a source to hypotheses. Knows nothing of architectures."""
 
+from seq2see.decoding.requests import Event, Hypothesis, Request
 from seq2see.decoding.score import score
-from seq2see.decoding.search import Hypothesis, search
+from seq2see.decoding.search import Search, search
 from seq2see.decoding.settings import DecodingSettings
 
-__all__ = ["DecodingSettings", "Hypothesis", "score", "search"]
+__all__ = ["DecodingSettings", "Event", "Hypothesis", "Request", "Search", "score", "search"]

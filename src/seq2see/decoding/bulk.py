@@ -2,30 +2,32 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 
 import torch
 
 from seq2see.data.columns.contract import fill
 from seq2see.data.sides import Side
-from seq2see.decoding.search import Hypothesis, search
+from seq2see.decoding.requests import Hypothesis
+from seq2see.decoding.search import search
 from seq2see.decoding.settings import DecodingSettings
+from seq2see.decoding.threads import one_thread
 from seq2see.layers.attention import Watch
-from seq2see.models import Generator
+from seq2see.models.contracts import Generator
 
-__all__ = ["by_length", "one_thread", "search_all"]
+__all__ = ["by_length", "search_all"]
 
 _LATE = 16
-"""One of so many sources of a batch may be left over for a later one."""
+"""One of so many sources of a batch may be left unfinished, to be decoded later."""
 _FEW = 8
-"""Rows that one thread decodes as fast as two."""
+"""So few rows are decoded by one thread as fast as by two."""
 _LEAST = 1024
-"""Tokens of a batch below which it does not pay to make it smaller, so that all workers have one."""
+"""Batches are not made smaller than this many tokens to give every worker one: it does not pay."""
 
 
 def search_all(
-    model: Generator,
+    generator: Generator,
     sources: Sequence[Sequence[int]],
     limits: Sequence[int],
     settings: DecodingSettings,
@@ -40,17 +42,17 @@ def search_all(
     from a second thread. The few sources of a batch that go on and on are left over, and decoded together.
     Each batch is watched by a watcher of its own.
     """
-    device = next(model.parameters()).device
+    device = generator.device
     names = keys if keys is not None else range(len(sources))
     found: list[list[Hypothesis]] = [[] for _ in sources]
 
     def find(rows: list[int], least: int = 1) -> list[int]:
         watch = watching() if watching is not None else None
         with torch.inference_mode():
-            read = Side(*fill([sources[row] for row in rows], model.special.pad)).to(device)
-            memory = model.encode({"source": read}, watch)
+            read = Side(*fill([sources[row] for row in rows], generator.special.pad)).to(device)
+            memory = generator.encode({"source": read}, watch)
         here = search(
-            model,
+            generator,
             memory,
             [limits[row] for row in rows],
             settings,
@@ -87,17 +89,6 @@ def by_length(ids: Sequence[Sequence[int]], rows: Iterable[int], budget: int) ->
         count = max(1, budget // max(1, len(ids[order[start]])))
         yield order[start : start + count]
         start += count
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Leave the other cores to whoever works beside."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _work(find: Callable[[list[int]], list[int]], batches: list[list[int]], workers: int) -> list[int]:

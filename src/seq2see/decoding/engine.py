@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from seq2see.decoding.bulk import search_all
-from seq2see.decoding.search import Hypothesis
+from seq2see.decoding.requests import Hypothesis
 from seq2see.decoding.settings import DecodingSettings
 from seq2see.layers.attention import Watch
-from seq2see.models import Generator
+from seq2see.models.contracts import Generator
 
 __all__ = ["Engine", "OwnLoop", "Work"]
 
@@ -52,8 +52,8 @@ class OwnLoop:
     window = 4096
     ahead = 0
 
-    def __init__(self, network: Generator) -> None:
-        self._network = network
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
 
     def takes(self, work: Work) -> bool:
         """Always."""
@@ -63,7 +63,7 @@ class OwnLoop:
         """The search itself is done when its outputs are waited for."""
         return lambda: list(
             search_all(
-                self._network,
+                self._generator,
                 work.sources,
                 work.limits,
                 work.settings,

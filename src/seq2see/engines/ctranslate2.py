@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from seq2see.decoding import DecodingSettings
+from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding.engine import Work
-from seq2see.decoding.search import Hypothesis
+from seq2see.decoding.filters import never_chosen
 from seq2see.engines.export import SIDES, misfit, source_names, table_places, target_names, write_model
 from seq2see.engines.stored import exported
 from seq2see.errors import RunError
@@ -26,7 +26,7 @@ __all__ = ["CTranslate2", "installed", "misfit", "refusal"]
 
 _ROWS = 128
 """Rows of a batch, those of its beams and one more for each source: more pays little, and evens out less."""
-_NEVER = frozenset(STANDARD.never_said)
+_NEVER = frozenset(never_chosen(STANDARD))
 _UNSCORED = (math.nan,)
 
 

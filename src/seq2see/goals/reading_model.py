@@ -98,9 +98,7 @@ class ReadingModel(Shown, Generic[A]):
         """What the model says of one text, for whoever looks inside."""
         raise NotImplementedError
 
-    def look(
-        self, asked: Look, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
-    ) -> View:
+    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None) -> View:
         """The view of a text, with the effect of edits."""
         return self.lens.look(self._asked(asked), edits, donor.lens if donor is not None else None)
 

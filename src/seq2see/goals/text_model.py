@@ -16,11 +16,11 @@ from torch import Tensor
 from seq2see.data import Pair
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.sides import Batch
-from seq2see.decoding import DecodingSettings
+from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding import score as score_batch
-from seq2see.decoding.bulk import by_length, one_thread
+from seq2see.decoding.bulk import by_length
 from seq2see.decoding.engine import Engine, OwnLoop, Work
-from seq2see.decoding.search import Hypothesis
+from seq2see.decoding.threads import one_thread
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
 from seq2see.goals.shown import Shown

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from seq2see.decoding import DecodingSettings
+from seq2see.decoding.filters import never_chosen
 from seq2see.decoding.search import search
 from seq2see.errors import DataError, SettingsError
 from seq2see.lens.attribution import ATTRIBUTIONS
@@ -192,7 +193,7 @@ class Lens:
             if token not in named:
                 raise SettingsError(f"no output token is {token!r}; {near(token, named)}")
             token = named[token]
-        if token >= size or token in self._special.never_said:
+        if token >= size or token in never_chosen(self.network.special):
             raise SettingsError(f"token {token} cannot be forced; output tokens have ids below {size}")
         return token
 
@@ -235,12 +236,9 @@ class Lens:
 
     def _view(self, seen: _Seen) -> View:
         show = self.codec.target.tokens
-        possible = seen.recorded.log_probabilities.index_fill(
-            1,
-            torch.tensor(self._special.never_said, device=seen.recorded.log_probabilities.device),
-            -float("inf"),
-        )
-        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(self._special.never_said)), -1)
+        never = torch.tensor(never_chosen(self.network.special), device=self.network.device)
+        possible = seen.recorded.log_probabilities.index_fill(1, never, -float("inf"))
+        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(never)), -1)
         steps = [
             Step(
                 value, [(place, show([place])[0], chance) for place, chance in zip(ids, chances, strict=True)]

@@ -114,7 +114,9 @@ class ReaderLens:
                 raise SettingsError("a model that reads says no tokens, so none can be forced")
             if isinstance(edit, Borrow):
                 text = edit.text if edit.text is not None else example.source
-                patterns[number] = _borrowed(edit, donor._see(example._replace(source=text), None)[1], weights)
+                patterns[number] = _borrowed(
+                    edit, donor._see(example._replace(source=text), None)[1], weights
+                )
             elif isinstance(edit, Off) and edit.how == "mean":
                 patterns[number] = weights
         texts = [edit.text for edit in edits if isinstance(edit, Reword)]

@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.nn.functional import adaptive_max_pool2d
 
 from seq2see.errors import DataError, Seq2seeError, SettingsError
-from seq2see.lens.edits import Borrow, Edit
+from seq2see.goals import Predictor
 from seq2see.lens.asked import Look
+from seq2see.lens.edits import Borrow, Edit
 from seq2see.lens.page import described, map_of
 from seq2see.lens.view import View
 from seq2see.lens.watching import addresses_of
-from seq2see.goals import Predictor
 from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, Seen, ViewRequest
 from seq2see.settings import near
 

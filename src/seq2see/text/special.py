@@ -20,16 +20,6 @@ class Special(NamedTuple):
     end: int
     unknown: int
 
-    @classmethod
-    def standard(cls) -> "Special":
-        """Those of the vocabularies that are learnt here."""
-        return STANDARD
-
-    @property
-    def never_said(self) -> tuple[int, int, int]:
-        """Symbols that no output has."""
-        return self.pad, self.begin, self.unknown
-
 
 STANDARD = Special(PAD, BEGIN, END, UNKNOWN)
 """The ids in every vocabulary that this package learns."""
