@@ -16,7 +16,8 @@ from seq2see.cli import using
 from seq2see.data.pairs import columns_of
 from seq2see.engines.ctranslate2 import CTranslate2
 from seq2see.engines.export import source_names
-from seq2see.run import Model, Output, Source, load
+from seq2see.goals import load
+from seq2see.goals.text_model import Output, Source, TextModel
 
 SEARCHES: dict[str, dict[str, Any]] = {
     "greedy": {"beam": 1},
@@ -53,7 +54,7 @@ def main(run: Path, file: Path) -> None:
 
 
 def _outputs(
-    model: Model, engine: CTranslate2 | None, sources: list[Source], options: dict[str, Any]
+    model: TextModel, engine: CTranslate2 | None, sources: list[Source], options: dict[str, Any]
 ) -> list[list[Output]]:
     model.engine = engine
     return list(model.decode(sources, **options))
@@ -74,7 +75,7 @@ def _alike(own: list[list[Output]], its: list[list[Output]]) -> list[tuple[Outpu
 
 
 def _speed(
-    model: Model, run: Path, file: Path, texts: list[str], beam: int, int8: bool
+    model: TextModel, run: Path, file: Path, texts: list[str], beam: int, int8: bool
 ) -> tuple[float, float]:
     """Sentences a second: the engine alone on prepared tokens at its best batch, and all of `decode`."""
     engine = CTranslate2(model, run, int8)

@@ -12,8 +12,8 @@ from hypothesis import settings as hypothesis_settings
 from mirror_runs import train_small
 
 import seq2see
-from seq2see.models import EncoderDecoder, ModelSettings, Vocabulary, make_encoder_decoder
 from seq2see.goals.text_model import TextModel
+from seq2see.models import EncoderDecoder, ModelSettings, Vocabulary, make_encoder_decoder
 from seq2see.text import END, PAD, STANDARD
 
 torch.set_num_threads(1)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from seq2see.choices import choose, kind_of
 from seq2see.data import Pair
 from seq2see.data.survey import Survey
+from seq2see.goals.choices import choose, kind_of
 from seq2see.recipe import Recipe, compose
 
 SENTENCES = [

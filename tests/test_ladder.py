@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.evaluation import Example, score_outputs
-from seq2see.ladder import Bucket, Ladder, Rung, buckets, climb
+from seq2see.lab.ladder import Bucket, Ladder, Rung, buckets, climb
 from seq2see.workflow import Request, train
 
 SMALL = (

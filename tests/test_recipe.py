@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from networks import make_network
 
 from seq2see.errors import SettingsError
-from seq2see.models import Seq2Seq
+from seq2see.goals.generate import network_of
 from seq2see.recipe import VERSION, compose, preset, presets, read_recipe
-from seq2see.run import network_of
 from seq2see.settings import override, write_yaml
 from seq2see.text import Codec, TextSettings
 
@@ -60,15 +60,15 @@ def test_recipes_that_cannot_be(assignments, reason):
         ["model.width=96", "model.encoder.heads=8"],
         ["model.decoder.positions=one-hot", "model.decoder.join_positions=true"],
         ["model.decoder.positions=one-hot", "model.max_length=256", "data.max_length=256"],
-        ["model.width=20", "model.encoder.positions=learned", "model.decoder.positions=none"],
+        ["model.width=20", "model.front.positions=learned", "model.decoder.positions=none"],
     ],
 )
 def test_the_ways_out_lead_out(assignments):
     """H: what the refusals propose is accepted, and builds."""
     recipe = with_settings(*assignments)
     with torch.device("meta"):
-        model = Seq2Seq(recipe.model, 30, 30)
-        assert model(torch.ones(1, 3, dtype=torch.long), torch.ones(1, 2, dtype=torch.long)).shape == (
+        model = make_network(recipe.model, 30, 30)
+        assert model.logits(torch.ones(1, 3, dtype=torch.long), torch.ones(1, 2, dtype=torch.long)).shape == (
             1,
             2,
             30,
@@ -109,8 +109,8 @@ def test_every_preset_composes_and_builds(name):
     """D8: each preset is a whole recipe, and its model can be made and used."""
     recipe = compose([preset(name), DATA], name)
     with torch.device("meta"):
-        model = Seq2Seq(recipe.model, 40, 40)
-        assert model(torch.ones(2, 5, dtype=torch.long), torch.ones(2, 3, dtype=torch.long)).shape == (
+        model = make_network(recipe.model, 40, 40)
+        assert model.logits(torch.ones(2, 5, dtype=torch.long), torch.ones(2, 3, dtype=torch.long)).shape == (
             2,
             3,
             40,
@@ -192,7 +192,7 @@ LOCATION = (*RNN, "model.decoder.attention=location")
             "data.max_length = 512 .* = 100 places of the encoder; set data.max_length=100, or .* attention",
         ),
         (
-            ["model.encoder.kind=convolution", "model.encoder.positions=learned", "model.max_length=100"],
+            ["model.encoder.kind=convolution", "model.front.positions=learned", "model.max_length=100"],
             "= 100 places of the encoder; set data.max_length=100, or choose sinusoidal",
         ),
         (["training.tokens=0"], "training.tokens = 0"),
@@ -210,7 +210,7 @@ def test_ladders_that_cannot_be(assignments, reason):
     [
         ["model.encoder.kind=recurrent", "model.encoder.cell=gru"],
         ["model.encoder.kind=convolution", "model.encoder.kernel=5"],
-        ["model.encoder.kind=convolution", "model.encoder.positions=sinusoidal", "model.max_length=100"],
+        ["model.encoder.kind=convolution", "model.front.positions=sinusoidal", "model.max_length=100"],
         [*RNN, "model.encoder.hidden=33", "model.encoder.bidirectional=false"],
         [*RNN, "model.encoder.hidden=34"],
         [*RNN, "model.decoder.attention=dot", "model.encoder.hidden=64", "model.decoder.hidden=64"],
@@ -231,8 +231,8 @@ def test_the_ways_up_the_ladder(assignments):
     """A1, C1-C11: what those refusals propose is accepted, and builds."""
     recipe = with_settings(*assignments)
     with torch.device("meta"):
-        model = Seq2Seq(recipe.model, 30, 30)
-        logits = model(torch.ones(1, 3, dtype=torch.long), torch.ones(1, 2, dtype=torch.long))
+        model = make_network(recipe.model, 30, 30)
+        logits = model.logits(torch.ones(1, 3, dtype=torch.long), torch.ones(1, 2, dtype=torch.long))
     assert logits.shape == (1, 2, 30)
 
 

@@ -8,7 +8,7 @@ import torch
 
 import seq2see
 from seq2see.errors import DataError, SettingsError
-from seq2see.run import Source
+from seq2see.goals.text_model import Source
 
 WORDS = ["bam", "dost", "feir", "gulm", "kost"]
 SMALL = ("model.width=16", "training.batch_pairs=16", "training.evaluate_every=20", "model.dropout=0")

@@ -7,7 +7,7 @@ import torch
 
 import seq2see
 from seq2see.errors import RunError, SettingsError
-from seq2see.run import Model, Source
+from seq2see.goals.text_model import Source, TextModel
 
 SMALL = (
     *("model.width=16", "model.encoder.layers=1", "model.decoder.layers=2", "model.dropout=0"),
@@ -26,32 +26,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> Model:
+def model(folder: Path) -> TextModel:
     return seq2see.load(folder)
 
 
-def test_one_text_gives_one_text_and_a_list_a_list(model: Model) -> None:
+def test_one_text_gives_one_text_and_a_list_a_list(model: TextModel) -> None:
     assert model("bam") == model(["bam"])[0]
     assert model(["bam", "dost"]) == [model("bam"), model("dost")]
     assert model([]) == []
     assert model("") == ""
 
 
-def test_options_are_those_of_a_recipe(model: Model) -> None:
+def test_options_are_those_of_a_recipe(model: TextModel) -> None:
     assert model("bam", max_length=1) == ""
     assert model("bam", sample=True, seed=1) == model("bam", sample=True, seed=1)
     with pytest.raises(SettingsError, match=r"unknown key beams; did you mean 'beam'\?"):
         model("bam", beams=3)
 
 
-def test_the_trained_model_and_the_loaded_one_are_the_same(folder: Path, model: Model) -> None:
+def test_the_trained_model_and_the_loaded_one_are_the_same(folder: Path, model: TextModel) -> None:
     words = ["bam", "dost", "feir", "gulm", "kost"]
     again = seq2see.load(folder, device="cpu")
     assert again(words) == model(words)
     assert list(again.score([("bam", "m a b")])) == list(model.score([("bam", "m a b")]))
 
 
-def test_order_and_company_do_not_matter(model: Model) -> None:
+def test_order_and_company_do_not_matter(model: TextModel) -> None:
     """The outputs of a source are the same alone, among others, and in any order."""
     words = [f"{a}{b}{c}" for a in "bdfgk" for b in ("a", "ei", "o") for c in ("m", "st")]
     together = model(words)
@@ -59,7 +59,7 @@ def test_order_and_company_do_not_matter(model: Model) -> None:
     assert [model(word) for word in words] == together
 
 
-def test_attention_says_what_its_rows_and_columns_are(model: Model) -> None:
+def test_attention_says_what_its_rows_and_columns_are(model: TextModel) -> None:
     seen = model.attention("bam", target="m a b")
     assert seen.source == ["b", "a", "m", "<end>"]
     assert seen.read == ["<begin>", "m", "a", "b"]
@@ -79,7 +79,7 @@ def test_attention_says_what_its_rows_and_columns_are(model: Model) -> None:
     assert seen.alignment().shape == (4, 4)
 
 
-def test_attention_of_its_own_output(model: Model) -> None:
+def test_attention_of_its_own_output(model: TextModel) -> None:
     seen = model.attention("dost")
     output = next(model.decode([Source("dost")]))[0]
     assert " ".join(seen.predicted[:-1]) == output.text

@@ -7,7 +7,7 @@ from typing import Any
 from clock import measure, read_plan
 
 import seq2see
-from seq2see.run import Model, Source
+from seq2see.goals.text_model import Source, TextModel
 
 BATCH_TOKENS = (None, 4096)
 """The recipe's own, and some others."""
@@ -26,7 +26,7 @@ def main() -> None:
     measure(plan, batched, {"one by one": partial(decode_singly, model, plan["longest"])})
 
 
-def decode(model: Model, longest: int, tokens: int | None, texts: list[str], beam: int) -> list[str]:
+def decode(model: TextModel, longest: int, tokens: int | None, texts: list[str], beam: int) -> list[str]:
     """All texts at once."""
     sources = [Source(text) for text in texts]
     options: dict[str, Any] = {
@@ -39,7 +39,7 @@ def decode(model: Model, longest: int, tokens: int | None, texts: list[str], bea
     return [found[0].text for found in outputs]
 
 
-def decode_singly(model: Model, longest: int, texts: list[str], beam: int) -> list[str]:
+def decode_singly(model: TextModel, longest: int, texts: list[str], beam: int) -> list[str]:
     """One call for each text."""
     return [decode(model, longest, None, [text], beam)[0] for text in texts]
 

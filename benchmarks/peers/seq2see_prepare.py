@@ -14,7 +14,7 @@ from clock import read_lines
 import seq2see
 from seq2see.data.batches import pad
 from seq2see.models.weights import write_tensors
-from seq2see.run import Model, Source
+from seq2see.goals.text_model import Source, TextModel
 from seq2see.text import BEGIN
 
 SHARE = 50
@@ -44,7 +44,7 @@ def main() -> None:
         (folder / f"{name}.src").write_text("".join(f"{line}\n" for line in those))
 
 
-def write_logits(model: Model, sources: list[str], targets: list[str], path: Path) -> None:
+def write_logits(model: TextModel, sources: list[str], targets: list[str], path: Path) -> None:
     """The logits of pairs, at every place of the target."""
     source = pad(model.codec.encode_sources(sources))
     inputs = pad([ids[:-1] for ids in model.codec.encode_targets(targets)], before=BEGIN)
@@ -53,7 +53,7 @@ def write_logits(model: Model, sources: list[str], targets: list[str], path: Pat
     write_tensors(path, {"source": source, "inputs": inputs, "logits": logits})
 
 
-def parted(model: Model, lines: list[str], longest: int) -> tuple[list[str], list[str]]:
+def parted(model: TextModel, lines: list[str], longest: int) -> tuple[list[str], list[str]]:
     """Lines whose outputs end, and those whose outputs are cut off."""
     outputs = model.decode(map(Source, lines), beam=1, max_length=longest)
     parts: tuple[list[str], list[str]] = [], []

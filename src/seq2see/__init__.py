@@ -7,6 +7,8 @@ model(["text"])
 
 from typing import TYPE_CHECKING, Any
 
+from seq2see.threads import be_fair
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from seq2see.goals import Predictor
     from seq2see.goals.text_model import TextModel
     from seq2see.lens.looking import Recording
+
+be_fair()
 
 __all__ = ["__version__", "load", "record", "train"]
 

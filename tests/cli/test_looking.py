@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import seq2see as package
-from seq2see.heads import weigh_heads
+from seq2see.lab.head_effects import weigh_heads
 from seq2see.lens.edits import Off
 from seq2see.workflow import examples_of
 

@@ -8,7 +8,7 @@ import torch
 
 from seq2see.data.batches import Batch, pad
 from seq2see.decoding import DecodingSettings, Hypothesis, score, search
-from seq2see.models import Seq2Seq
+from seq2see.models import EncoderDecoder
 from seq2see.text import BEGIN, END
 
 FIRST = 4
@@ -17,7 +17,7 @@ Output = tuple[int, ...]
 
 
 def decode(
-    model: Seq2Seq,
+    model: EncoderDecoder,
     sources: Sequence[Sequence[int]],
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
@@ -28,11 +28,11 @@ def decode(
 ) -> list[list[Hypothesis]]:
     """Encode ids and search."""
     with torch.inference_mode():
-        memory = model.encode(pad([list(ids) for ids in sources]))
+        memory = model.encode_ids(pad([list(ids) for ids in sources]))
     return search(model, memory, limits, DecodingSettings(**options), prefixes, keys, None, scored, least)
 
 
-def log_probabilities(model: Seq2Seq, source: Sequence[int], outputs: Sequence[Output]) -> list[float]:
+def log_probabilities(model: EncoderDecoder, source: Sequence[int], outputs: Sequence[Output]) -> list[float]:
     """What `score` says of outputs of one source, the end symbol added."""
     batch = Batch(
         pad([list(source)] * len(outputs)),
@@ -42,23 +42,25 @@ def log_probabilities(model: Seq2Seq, source: Sequence[int], outputs: Sequence[O
     return score(model, batch).tolist()
 
 
-def all_outputs(model: Seq2Seq, limit: int) -> list[Output]:
+def all_outputs(model: EncoderDecoder, limit: int) -> list[Output]:
     """Every output that fits the limit, the end symbol counted."""
-    ids = range(FIRST, model.target_size)
+    ids = range(FIRST, model.head.size)
     return [output for length in range(limit) for output in product(ids, repeat=length)]
 
 
 @torch.inference_mode()
-def next_steps(model: Seq2Seq, source: Sequence[int], rows: Sequence[Output]) -> list[dict[int, float]]:
+def next_steps(
+    model: EncoderDecoder, source: Sequence[int], rows: Sequence[Output]
+) -> list[dict[int, float]]:
     """Log-probabilities of what may come next after outputs of one length, from one uncached pass."""
     inputs = torch.tensor([[BEGIN, *written] for written in rows])
-    logits = model(torch.tensor([list(source)] * len(rows)), inputs)[:, -1]
-    allowed = (END, *range(FIRST, model.target_size))
+    logits = model.logits(torch.tensor([list(source)] * len(rows)), inputs)[:, -1]
+    allowed = (END, *range(FIRST, model.head.size))
     return [{token: found[token] for token in allowed} for found in logits.log_softmax(-1).tolist()]
 
 
 def beam_search(
-    model: Seq2Seq, source: Sequence[int], limit: int, beam: int, penalty: float
+    model: EncoderDecoder, source: Sequence[int], limit: int, beam: int, penalty: float
 ) -> list[tuple[float, Output]]:
     """Beam search that never stops before the limit: (score, output), best first."""
     rows: list[tuple[float, Output]] = [(0.0, ())]

@@ -152,11 +152,11 @@ def test_a_prefix_leaves_the_best_of_its_outputs(make_model):
 def test_special_symbols_never_come_out(make_model, options):
     """H: padding, begin and unknown are never said, however likely the model finds them."""
     model = make_model(seed=6, noise=0.4, tie_output=False)
-    model.output.bias.data[[PAD, BEGIN, UNKNOWN]] += 8
+    model.head.output.bias.data[[PAD, BEGIN, UNKNOWN]] += 8
     try:
         (found,) = decode(model, SOURCES[:1], [4], **options)
     finally:
-        model.output.bias.data[[PAD, BEGIN, UNKNOWN]] -= 8
+        model.head.output.bias.data[[PAD, BEGIN, UNKNOWN]] -= 8
     assert len(found) > 100
     assert not {PAD, BEGIN, END, UNKNOWN} & {token for one in found for token in one.ids}
 
@@ -165,7 +165,7 @@ def test_nothing_to_decode(make_model):
     """H: no sources give no hypotheses."""
     model = make_model()
     with torch.inference_mode():
-        memory = model.encode(torch.tensor([[4, END]])).select(torch.tensor([], dtype=torch.long))
+        memory = model.encode_ids(torch.tensor([[4, END]])).select(torch.tensor([], dtype=torch.long))
     assert search(model, memory, [], DecodingSettings()) == []
 
 

@@ -48,7 +48,7 @@ def test_log_probabilities_are_those_of_score(network, name, options):
             log_probabilities(network, source, [one.ids for one in hypotheses]), abs=1e-3
         )
         with torch.inference_mode():
-            state = network.begin(network.encode(torch.tensor([source])))
+            state = network.begin(network.encode_ids(torch.tensor([source])))
             total, read = 0.0, BEGIN
             for token in (*hypotheses[0].ids, END):
                 logits, state = network.step(torch.tensor([read]), state)
@@ -84,13 +84,13 @@ def test_hard_attention_reads_one_place(network, name):
     for source, (best,), (other,) in zip(SOURCES, found, soft, strict=True):
         inputs = torch.tensor([[BEGIN, *best.ids]])
         with torch.inference_mode():
-            memory = network.encode(torch.tensor([source]))
+            memory = network.encode_ids(torch.tensor([source]))
             logits = network.logits(network.decoder(inputs, memory, argmax), memory.tokens)
         steps = logits.log_softmax(-1)[0].gather(1, torch.tensor([*best.ids, END])[:, None])
         assert best.log_probability == pytest.approx(steps.sum().item(), abs=1e-3)
         assert best.log_probability != pytest.approx(other.log_probability, abs=1e-4)
     with torch.inference_mode():
-        memory = network.encode(torch.tensor(SOURCES[:1]))
+        memory = network.encode_ids(torch.tensor(SOURCES[:1]))
     watched = search(network, memory, [6], DecodingSettings(beam=3, hard_attention=True), watch=look)
     assert [one.ids for one in watched[0]] == [one.ids for one in found[0]]
     assert any(address.endswith(".cross") for address in seen)
@@ -108,7 +108,7 @@ def test_hard_attention_comes_after_a_watcher(make_model):
         return lambda address, weights, mask: torch.eye(5)[place].expand_as(weights)
 
     with torch.inference_mode():
-        memory = network.encode(source)
+        memory = network.encode_ids(source)
     hard = DecodingSettings(beam=2, hard_attention=True)
     for place in (0, 3):
         one = search(network, memory, [5], hard, watch=prefer(place))

@@ -5,16 +5,17 @@ from copy import deepcopy
 from typing import Any
 
 import torch
+from networks import pad
 
-from seq2see.data.batches import pad
+from seq2see.goals.generate import network_of
+from seq2see.goals.text_model import Source, TextModel
 from seq2see.layers.losses import cross_entropy
-from seq2see.models import Seq2Seq
+from seq2see.models import EncoderDecoder
 from seq2see.recipe import Recipe
-from seq2see.run import Model, Source, network_of
 from seq2see.text import BEGIN, PAD, Codec, TextSettings, TokenizerSettings
 
 LETTERS = [chr(0x4E00 + place) for place in range(20)]
-_TRAINED: dict[str, Seq2Seq] = {}
+_TRAINED: dict[str, EncoderDecoder] = {}
 TAGS = ("V;PST", "N;PL", "")
 
 
@@ -25,7 +26,7 @@ def small_run(
     features: bool = False,
     seed: int = 0,
     **settings: Any,
-) -> Model:
+) -> TextModel:
     """A model over twenty symbols, trained for a moment; the decoder is like the encoder unless told."""
     part = {"layers": 2, "heads": 2, "feedforward": 24, "positions": "sinusoidal"}
     values = {"width": 16, "max_length": 40, "encoder": part | (encoder or {})}
@@ -46,7 +47,7 @@ def small_run(
     return Model(recipe, codec, network, about)
 
 
-def _train(network: Seq2Seq, codec: Codec, features: bool) -> Seq2Seq:
+def _train(network: EncoderDecoder, codec: Codec, features: bool) -> EncoderDecoder:
     """A few steps, so that outputs end, differ, and hold no symbol that is never to be written."""
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     for step in range(60):
@@ -54,7 +55,7 @@ def _train(network: Seq2Seq, codec: Codec, features: bool) -> Seq2Seq:
         source = pad(codec.encode_sources([one.text for one in texts], [one.features for one in texts]))
         target = pad(codec.encode_targets([one.text[: len(one.text) // 2] for one in texts]), before=BEGIN)
         optimiser.zero_grad()
-        cross_entropy(network(source, target[:, :-1]), target[:, 1:], PAD).backward()
+        cross_entropy(network.logits(source, target[:, :-1]), target[:, 1:], PAD).backward()
         optimiser.step()
     # Biases, gains and the padding's embedding get values too, so that each of them matters.
     for parameter in network.parameters():

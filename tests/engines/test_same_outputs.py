@@ -9,7 +9,7 @@ import torch
 from small_runs import LETTERS, sentences, small_run
 
 from seq2see.engines.ctranslate2 import CTranslate2
-from seq2see.run import Model, Output, Source
+from seq2see.goals.text_model import Output, Source, TextModel
 
 MODELS: dict[str, dict[str, Any]] = {
     "norm before": {},
@@ -50,7 +50,7 @@ class Counting(CTranslate2):
 
 
 def both(
-    model: Model, folder: Path, sources: list[Source], **options: Any
+    model: TextModel, folder: Path, sources: list[Source], **options: Any
 ) -> tuple[list[list[Output]], list[list[Output]], Counting]:
     """Outputs of our own loop and of the engine."""
     model.engine = None

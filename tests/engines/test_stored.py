@@ -9,14 +9,14 @@ from small_runs import sentences, small_run
 
 from seq2see.engines import stored
 from seq2see.engines.ctranslate2 import CTranslate2
-from seq2see.run import Model
+from seq2see.goals.text_model import TextModel
 
 
 def place(folder: Path) -> Path:
     return folder / "engines" / "ctranslate2"
 
 
-def texts(model: Model, folder: Path) -> list[str]:
+def texts(model: TextModel, folder: Path) -> list[str]:
     """What the engine says."""
     model.engine = CTranslate2(model, folder)
     return [output[0].text for output in model.decode(sentences(20), beam=1)]

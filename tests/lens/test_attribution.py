@@ -40,7 +40,7 @@ def test_the_gradient_is_that_of_the_source_embedding(make_model, shared):
             moved[:, place] *= factor
             return moved
 
-        hook = network.encoder.embed.register_forward_hook(stretch)
+        hook = network.front.embed.register_forward_hook(stretch)
         try:
             with torch.no_grad():
                 logits = network.double()(source, inputs)

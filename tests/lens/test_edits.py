@@ -64,9 +64,9 @@ def test_recording_changes_nothing(make_model, name):
     """C10, D1: what is said with a recorder equals what is said without, and leaves no trace behind."""
     network = network_of(make_model, name)
     with torch.inference_mode():
-        before = network(SOURCE, INPUTS)
+        before = network.logits(SOURCE, INPUTS)
         said = say(network, SOURCE[0].tolist(), [4, 5, 6, END]).log_probabilities
-        assert torch.equal(network(SOURCE, INPUTS), before)
+        assert torch.equal(network.logits(SOURCE, INPUTS), before)
     torch.testing.assert_close(said, before[0].log_softmax(-1), rtol=1e-5, atol=1e-5)
 
 
@@ -84,8 +84,8 @@ def test_recording_changes_nothing(make_model, name):
 def test_an_edit_that_changes_nothing_changes_nothing(make_model, name, edit):
     network = network_of(make_model, name)
     with torch.inference_mode():
-        plain = network(SOURCE, INPUTS, lambda address, weights, mask: weights)
-        assert torch.equal(network(SOURCE, INPUTS, Editor([edit])), plain)
+        plain = network.logits(SOURCE, INPUTS, lambda address, weights, mask: weights)
+        assert torch.equal(network.logits(SOURCE, INPUTS, Editor([edit])), plain)
 
 
 @pytest.mark.parametrize("name", LOOKING)
@@ -97,7 +97,7 @@ def test_searched_and_forced_are_edited_alike(make_model, name, kind):
     patterns = patterns_of(edit, network)
     watch = Editor([edit], patterns, searching=True)
     with torch.inference_mode():
-        memory = network.encode(torch.tensor([source]), watch)
+        memory = network.encode_ids(torch.tensor([source]), watch)
     settings = DecodingSettings(beam=3, nbest=3)
     found = search(network, memory, [6], settings, watch=watch)[0]
     assert len(found) == 3
@@ -146,7 +146,7 @@ def test_all_heads_off_is_a_model_without_what_they_read(make_model, name):
     address = next(place for place in addresses_of(network) if place.endswith("cross"))
     module = next(module for module in network.modules() if getattr(module, "address", None) == address)
     with torch.inference_mode():
-        off = network(SOURCE, INPUTS, Editor([Off(at=address)]))
+        off = network.logits(SOURCE, INPUTS, Editor([Off(at=address)]))
 
     def nothing(module, given, output):
         if isinstance(module, MultiHeadAttention):
@@ -156,7 +156,7 @@ def test_all_heads_off_is_a_model_without_what_they_read(make_model, name):
     hook = module.register_forward_hook(nothing)
     try:
         with torch.inference_mode():
-            without = network(SOURCE, INPUTS, lambda address, weights, mask: weights)
+            without = network.logits(SOURCE, INPUTS, lambda address, weights, mask: weights)
     finally:
         hook.remove()
     torch.testing.assert_close(off, without, rtol=1e-5, atol=1e-5)

@@ -23,7 +23,7 @@ def test_a_tree_holds_every_hypothesis_and_those_that_were_dropped(make_model):
     source = [4, 5, 6, 7, END]
     grower = TreeGrower()
     with torch.inference_mode():
-        memory = network.encode(torch.tensor([source]))
+        memory = network.encode_ids(torch.tensor([source]))
     settings = DecodingSettings(beam=3, nbest=3)
     found = search(network, memory, [6], settings, follow=grower)[0]
     nodes = grower.grown([*found[0].ids, END])
@@ -48,7 +48,7 @@ def test_a_tree_holds_every_hypothesis_and_those_that_were_dropped(make_model):
 def test_following_changes_no_output(make_model):
     network = make_model()
     with torch.inference_mode():
-        memory = network.encode(torch.tensor([[4, 5, 6, 7, END]]))
+        memory = network.encode_ids(torch.tensor([[4, 5, 6, 7, END]]))
     settings = DecodingSettings(beam=4, nbest=4)
     plain = search(network, memory, [6], settings)
     assert search(network, memory, [6], settings, follow=TreeGrower()) == plain

@@ -7,8 +7,8 @@ import torch
 
 import seq2see
 from seq2see.errors import DataError, SettingsError
+from seq2see.goals.text_model import Source
 from seq2see.lens.edits import Block, Borrow, Force, Hard, Off, Pin, Reword, Temperature
-from seq2see.run import Source
 
 LOOKING = ["transformer", "recurrent", "sentences"]
 

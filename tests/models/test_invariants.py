@@ -41,8 +41,8 @@ def test_the_future_never_changes_the_past(make_model, positions, join, norm, da
     source, inputs = torch.tensor([data.draw(sources)]), data.draw(targets)
     here = data.draw(st.integers(1, len(inputs)))
     later = data.draw(st.lists(st.integers(0, 8), max_size=5))
-    past = model(source, torch.tensor([inputs]))[:, :here]
-    changed = model(source, torch.tensor([inputs[:here] + later]))[:, :here]
+    past = model.logits(source, torch.tensor([inputs]))[:, :here]
+    changed = model.logits(source, torch.tensor([inputs[:here] + later]))[:, :here]
     torch.testing.assert_close(changed, past, **CLOSE)
 
 
@@ -51,7 +51,7 @@ def test_the_past_does_change_the_future(make_model, positions, join, norm):
     """D3: the same comparison sees a difference where there should be one."""
     model = make_model(positions, norm, join)
     source = torch.tensor([[4, 5, END]])
-    first, second = (model(source, torch.tensor([[BEGIN, token, 5, 6]])) for token in (4, 8))
+    first, second = (model.logits(source, torch.tensor([[BEGIN, token, 5, 6]])) for token in (4, 8))
     assert (first - second)[0].abs().amax(-1).gt(1e-4).tolist() == [False, True, True, True]
 
 
@@ -63,12 +63,12 @@ def test_padding_never_changes_a_result(make_model, positions, join, norm, data)
     model = make_model(positions, norm, join)
     source, inputs = data.draw(sources), data.draw(targets)
     more, later = data.draw(st.integers(0, 8)), data.draw(st.integers(0, 8))
-    alone = model.encode(torch.tensor([source]))
-    padded = model.encode(torch.tensor([source + [PAD] * more]))
+    alone = model.encode_ids(torch.tensor([source]))
+    padded = model.encode_ids(torch.tensor([source + [PAD] * more]))
     torch.testing.assert_close(padded.states[:, : len(source)], alone.states, **CLOSE)
     torch.testing.assert_close(padded.summary, alone.summary, **CLOSE)
-    plain = model(torch.tensor([source]), torch.tensor([inputs]))
-    filled = model(torch.tensor([source + [PAD] * more]), torch.tensor([inputs + [PAD] * later]))
+    plain = model.logits(torch.tensor([source]), torch.tensor([inputs]))
+    filled = model.logits(torch.tensor([source + [PAD] * more]), torch.tensor([inputs + [PAD] * later]))
     torch.testing.assert_close(filled[:, : len(inputs)], plain, **CLOSE)
 
 
@@ -105,23 +105,23 @@ def test_without_positions_the_encoder_is_permutation_equivariant(make_model, no
     ids = data.draw(st.lists(st.integers(4, 10), min_size=1, max_size=8))
     order = list(data.draw(st.permutations(range(len(ids)))))
     source, inputs = torch.tensor([ids]), torch.tensor([[BEGIN, 4, 5]])
-    states = model.encode(source).states
-    torch.testing.assert_close(model.encode(source[:, order]).states, states[:, order], **CLOSE)
-    torch.testing.assert_close(model(source[:, order], inputs), model(source, inputs), **CLOSE)
+    states = model.encode_ids(source).states
+    torch.testing.assert_close(model.encode_ids(source[:, order]).states, states[:, order], **CLOSE)
+    torch.testing.assert_close(model.logits(source[:, order], inputs), model.logits(source, inputs), **CLOSE)
 
 
 @pytest.mark.parametrize(("positions", "join"), POSITIONS[:-1])
 def test_with_positions_order_matters(make_model, positions, join):
     """D4, D11: each kind of positions ends the equivariance."""
     model = make_model(positions, join=join)
-    first, second = (model.encode(torch.tensor([ids])).states for ids in ([4, 5, 6], [6, 5, 4]))
+    first, second = (model.encode_ids(torch.tensor([ids])).states for ids in ([4, 5, 6], [6, 5, 4]))
     assert (first - second.flip(1)).abs().max() > 1e-3
 
 
 def test_a_source_of_padding_alone_stays_finite(make_model):
     """D3: a source with nothing to see gives no NaN."""
     model = make_model()
-    assert model(torch.tensor([[PAD, PAD]]), torch.tensor([[BEGIN, 4]])).isfinite().all()
+    assert model.logits(torch.tensor([[PAD, PAD]]), torch.tensor([[BEGIN, 4]])).isfinite().all()
 
 
 @pytest.mark.parametrize("norm", ["before", "after"])
@@ -132,7 +132,7 @@ def test_a_rotary_model_sees_only_distances(make_model, monkeypatch, norm):
         torch.tensor([[4, 5, 6, 7, END], [8, 9, END, PAD, PAD]]),
         torch.tensor([[BEGIN, 4, 5]] * 2),
     )
-    plain = model(source, inputs)
+    plain = model.logits(source, inputs)
 
     def move(moved: Callable[[Tensor], Tensor]) -> None:
         for part in (model.encoder, model.decoder):
@@ -143,6 +143,6 @@ def test_a_rotary_model_sees_only_distances(make_model, monkeypatch, norm):
             )
 
     move(lambda positions: positions + 7)
-    torch.testing.assert_close(model(source, inputs), plain, rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(model.logits(source, inputs), plain, rtol=1e-3, atol=1e-4)
     move(lambda positions: positions * 2)
-    assert (model(source, inputs) - plain).abs().max() > 1e-3
+    assert (model.logits(source, inputs) - plain).abs().max() > 1e-3

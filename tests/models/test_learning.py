@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from networks import make_network, pad
 
-from seq2see.data.batches import pad
 from seq2see.decoding import DecodingSettings, search
 from seq2see.layers.losses import cross_entropy
-from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.models import EncoderDecoder, ModelSettings
 from seq2see.text import BEGIN, END, PAD
 
 LETTERS = range(4, 10)
@@ -51,12 +51,12 @@ def strings(generator: torch.Generator, count: int) -> list[list[int]]:
     ]
 
 
-def solved(model: Seq2Seq, generator: torch.Generator) -> float:
+def solved(model: EncoderDecoder, generator: torch.Generator) -> float:
     """The share of fresh strings that come back whole."""
     rows = strings(generator, 200)
     model.eval()
     with torch.inference_mode():
-        memory = model.encode(pad([[*row, END] for row in rows]))
+        memory = model.encode_ids(pad([[*row, END] for row in rows]))
     found = search(model, memory, [6] * len(rows), DecodingSettings(beam=1))
     model.train()
     return sum(list(best[0].ids) == row for best, row in zip(found, rows, strict=True)) / len(rows)
@@ -73,7 +73,7 @@ def test_copying_is_learnt(name):
     generator = torch.Generator().manual_seed(2)
     settings = {"width": 32, "dropout": 0.0, "max_length": 6, "encoder": LSTM} | LEARNERS[name]
     copies = [place if place in (END, *LETTERS) else PAD for place in range(LETTERS.stop)]
-    model = Seq2Seq(ModelSettings.model_validate(settings), LETTERS.stop, LETTERS.stop, copies)
+    model = make_network(ModelSettings.model_validate(settings), LETTERS.stop, LETTERS.stop, copies)
     if getattr(model.decoder, "cross", None) is not None:
         model.decoder.bridge.requires_grad_(False).weight.zero_()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, fused=True)
@@ -82,7 +82,7 @@ def test_copying_is_learnt(name):
     for step in range(1, 801):
         rows = strings(generator, 32)
         batch = pad([[*row, END] for row in rows], before=BEGIN)
-        logits = model(pad([[*row, END] for row in rows]), batch[:, :-1])
+        logits = model.logits(pad([[*row, END] for row in rows]), batch[:, :-1])
         loss = cross_entropy(logits, batch[:, 1:], PAD) / batch[:, 1:].ne(PAD).sum()
         losses.append(loss.item())
         optimizer.zero_grad()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from seq2see.models import Seq2Seq
+from seq2see.models import EncoderDecoder
 from seq2see.models.contracts import Prefix
 from seq2see.text import BEGIN, END, PAD
 
@@ -19,27 +19,27 @@ STEPS = 4
 POSITIONS = ["sinusoidal", "learned", "one-hot", "rotary", "rotary-self", "none"]
 
 
-def encode(network: Seq2Seq, rows: list[int]):
+def encode(network: EncoderDecoder, rows: list[int]):
     """Some of the sources, padded as far as they need."""
     longest = max(len(SOURCES[row]) for row in rows)
-    return network.encode(
+    return network.encode_ids(
         torch.tensor([SOURCES[row] + [PAD] * (longest - len(SOURCES[row])) for row in rows])
     )
 
 
-def begun(network: Seq2Seq, rows: list[int], lengths: list[int]):
+def begun(network: EncoderDecoder, rows: list[int], lengths: list[int]):
     """The state after so many target tokens of each source."""
     prefix = [TARGETS[row, : lengths[row]].tolist() for row in rows]
     return network.begin(encode(network, rows), Prefix.of(prefix, PAD, torch.device("cpu")))
 
 
-def expected(network: Seq2Seq, row: int) -> Tensor:
+def expected(network: EncoderDecoder, row: int) -> Tensor:
     """The logits after each target token, from one pass over the row alone."""
-    return network(torch.tensor([SOURCES[row]]), TARGETS[row : row + 1])[0]
+    return network.logits(torch.tensor([SOURCES[row]]), TARGETS[row : row + 1])[0]
 
 
 @torch.inference_mode()
-def check(network: Seq2Seq, lengths: list[int], join_after: list[int]) -> None:
+def check(network: EncoderDecoder, lengths: list[int], join_after: list[int]) -> None:
     """Rows that begin with some tokens and join at some time go on as if each were alone."""
     wanted = [expected(network, row) for row in range(len(SOURCES))]
     read = list(lengths)

@@ -4,8 +4,9 @@ from copy import deepcopy
 
 import pytest
 import torch
+from networks import make_network
 
-from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.models import EncoderDecoder, ModelSettings
 from seq2see.models.contracts import DecoderOutput
 from seq2see.recipe import compose, preset
 
@@ -19,7 +20,7 @@ def test_transformer_base_has_the_published_sizes():
     """D8: six and six layers, width 512, eight heads, feed-forward 2048, one embedding, counted by hand."""
     recipe = compose([preset("transformer-base"), {"data": {"train": "pairs.tsv"}}], "test")
     with torch.device("meta"):
-        model = Seq2Seq(recipe.model, 10, 10)
+        model = make_network(recipe.model, 10, 10)
     width, inner = 512, 2048
     attention, feedforward = 4 * linear(width, width), linear(width, inner) + linear(inner, width)
     norm = 2 * width
@@ -29,7 +30,7 @@ def test_transformer_base_has_the_published_sizes():
     assert [len(model.encoder.blocks), len(model.decoder.blocks)] == [6, 6]
     assert {block.attention.heads for block in [*model.encoder.blocks, *model.decoder.blocks]} == {8}
     assert {block.attention_residual.place for block in model.encoder.blocks} == {"after"}
-    assert model.encoder.positions.kind == model.decoder.positions.kind == "sinusoidal"
+    assert model.front.positions.kind == model.decoder.positions.kind == "sinusoidal"
 
 
 def test_parameter_counts_cover_everything_once(make_model):
@@ -45,8 +46,8 @@ def test_parameter_counts_cover_everything_once(make_model):
 def test_shared_embeddings_with_further_source_rows(make_model):
     """D8: with shared embeddings the target's vocabulary is the first part of the source's."""
     model = make_model(share_embeddings=True, sizes=(12, 9))
-    assert model.decoder.embed is model.encoder.embed
-    assert model(torch.tensor([[11, 4, 2]]), torch.tensor([[1, 8]])).shape == (1, 2, 9)
+    assert model.decoder.embed is model.front.embed
+    assert model.logits(torch.tensor([[11, 4, 2]]), torch.tensor([[1, 8]])).shape == (1, 2, 9)
 
 
 def test_tied_output_is_the_embedding(make_model):
@@ -60,18 +61,18 @@ def test_tied_output_is_the_embedding(make_model):
 
 def test_padding_embeds_as_zero_and_stays_so():
     """D3: the padding's embedding starts at zero and gets no gradient from being read."""
-    model = Seq2Seq(ModelSettings.model_validate({"width": 8, "tie_output": False}), 7, 7)
-    assert torch.all(model.encoder.embed.weight[0] == 0)
-    model(torch.tensor([[4, 0]]), torch.tensor([[1, 0]])).sum().backward()
-    assert torch.all(model.encoder.embed.weight.grad[0] == 0)
-    assert model.encoder.embed.weight.grad[4].abs().sum() > 0
+    model = make_network(ModelSettings.model_validate({"width": 8, "tie_output": False}), 7, 7)
+    assert torch.all(model.front.embed.weight[0] == 0)
+    model.logits(torch.tensor([[4, 0]]), torch.tensor([[1, 0]])).sum().backward()
+    assert torch.all(model.front.embed.weight.grad[0] == 0)
+    assert model.front.embed.weight.grad[4].abs().sum() > 0
 
 
 def test_decoder_past_a_learned_table(make_model):
     """D4: stepping past a learned table is refused with the way out."""
     model = make_model("learned", max_length=4)
     with torch.inference_mode():
-        state = model.begin(model.encode(torch.tensor([[4, 2]])))
+        state = model.begin(model.encode_ids(torch.tensor([[4, 2]])))
         for _ in range(4):
             _, state = model.step(torch.tensor([5]), state)
         with pytest.raises(ValueError, match=r"position 5 is past the 4 places.*rotary"):
@@ -82,10 +83,10 @@ def test_dropout_acts_in_training_only(make_model):
     """H: in training two passes differ, in use they do not."""
     model = make_model(dropout=0.5, attention_dropout=0.5, seed=3)
     source, inputs = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 4, 6]])
-    assert torch.equal(model(source, inputs), model(source, inputs))
+    assert torch.equal(model.logits(source, inputs), model.logits(source, inputs))
     model.train()
     try:
-        assert not torch.allclose(model(source, inputs), model(source, inputs))
+        assert not torch.allclose(model.logits(source, inputs), model.logits(source, inputs))
     finally:
         model.eval()
 
@@ -96,14 +97,14 @@ def test_what_was_kept_of_old_weights_is_not_used(make_model, change):
     model, twin = deepcopy(make_model(noise=0.4)).eval(), deepcopy(make_model()).eval()
     source, tokens = torch.tensor([[4, 5, 6]]), torch.tensor([4])
 
-    def logits(model: Seq2Seq) -> torch.Tensor:
+    def logits(model: EncoderDecoder) -> torch.Tensor:
         with torch.inference_mode():
-            return model.step(tokens, model.begin(model.encode(source)))[0]
+            return model.step(tokens, model.begin(model.encode_ids(source)))[0]
 
     before = logits(model)
     if change == "step":
         optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
-        model(source, tokens[None]).sum().backward()
+        model.logits(source, tokens[None]).sum().backward()
         optimizer.step()
     elif change == "load":
         model.load_state_dict({name: 2 * weight for name, weight in model.state_dict().items()})

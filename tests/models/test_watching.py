@@ -23,8 +23,8 @@ ADDRESSES = {
 def test_watched_equals_unwatched(make_model, positions, norm):
     """D1: the plain way that is watched says what the fused one says."""
     model = make_model(positions, norm)
-    watched = model(SOURCE, INPUTS, lambda address, weights, mask: weights)
-    torch.testing.assert_close(watched, model(SOURCE, INPUTS), rtol=1e-5, atol=1e-5)
+    watched = model.logits(SOURCE, INPUTS, lambda address, weights, mask: weights)
+    torch.testing.assert_close(watched, model.logits(SOURCE, INPUTS), rtol=1e-5, atol=1e-5)
 
 
 def test_every_address_is_seen_once_in_order(make_model):
@@ -69,7 +69,7 @@ def test_changed_weights_change_the_output(make_model, address):
         changed[..., 0] = 1
         return changed
 
-    changed, plain = model(SOURCE, INPUTS, to_the_first), model(SOURCE, INPUTS)
+    changed, plain = model.logits(SOURCE, INPUTS, to_the_first), model.logits(SOURCE, INPUTS)
     assert (changed - plain)[0].abs().max() > 1e-3
 
 
@@ -100,7 +100,7 @@ def test_steps_are_watched_too(make_model):
         return weights
 
     with torch.inference_mode():
-        state = model.begin(model.encode(SOURCE))
+        state = model.begin(model.encode_ids(SOURCE))
         for tokens in INPUTS.T:
             _, state = model.step(tokens, state, watch)
     whole = record(model, SOURCE, INPUTS)[0]

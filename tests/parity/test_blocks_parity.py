@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from networks import make_network
 from torch import Tensor, nn
 
 from seq2see.layers import masks
 from seq2see.layers.blocks import Block
-from seq2see.models import ModelSettings, Seq2Seq
+from seq2see.models import ModelSettings
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 BOTH = [
@@ -131,7 +132,7 @@ def test_whole_model_equals_torch(norm, activation):
     part = {"layers": 2, "heads": 4, "feedforward": 24, "positions": "sinusoidal"}
     part |= {"norm": norm, "activation": activation}
     settings = ModelSettings.model_validate({"width": 16, "dropout": 0, "encoder": part, "decoder": part})
-    model, theirs = Seq2Seq(settings, 9, 9), torch_stack(norm, activation, 2)
+    model, theirs = make_network(settings, 9, 9), torch_stack(norm, activation, 2)
     pairs = []
     for ours, stack in ((model.encoder, theirs.encoder), (model.decoder, theirs.decoder)):
         for block, layer in zip(ours.blocks, stack.layers, strict=True):
@@ -142,9 +143,9 @@ def test_whole_model_equals_torch(norm, activation):
     copy(pairs)
     source = torch.tensor([[4, 5, 6, 7, 8], [6, 4, 2, 0, 0]])
     inputs = torch.tensor([[1, 5, 6, 4], [1, 8, 8, 7]])
-    embeddings = [model.encoder.embed.weight, model.decoder.embed.weight]
+    embeddings = [model.front.embed.weight, model.decoder.embed.weight]
 
-    result = model.decoder(inputs, model.encode(source)).states
+    result = model.decoder(inputs, model.encode_ids(source)).states
     loss_of(result).backward()
     own_gradients = [weight.grad.clone() for weight in embeddings]
     model.zero_grad(set_to_none=False)
@@ -160,5 +161,5 @@ def test_whole_model_equals_torch(norm, activation):
     for own, weight in zip(own_gradients, embeddings, strict=True):
         torch.testing.assert_close(own, weight.grad, rtol=1e-4, atol=1e-5)
     model.zero_grad()
-    loss_of(model.decoder(inputs, model.encode(source)).states).backward()
+    loss_of(model.decoder(inputs, model.encode_ids(source)).states).backward()
     assert_same_gradients(pairs)

@@ -24,7 +24,7 @@ INPUTS = torch.tensor([[BEGIN, 4, 5, 6, 7, 8], [BEGIN, 8, 8, 4, 4, 5], [BEGIN, 7
 @torch.inference_mode()
 def stepwise(model, source, inputs):
     """Logits of each position, one step after another."""
-    state = model.begin(model.encode(source))
+    state = model.begin(model.encode_ids(source))
     found = []
     for tokens in inputs.T:
         logits, state = model.step(tokens, state)
@@ -37,7 +37,7 @@ def stepwise(model, source, inputs):
 def test_cached_equals_uncached(make_model, positions, join, norm):
     """D9: steps with cached keys and values give the logits of one pass over everything."""
     model = make_model(positions, norm, join)
-    torch.testing.assert_close(stepwise(model, SOURCE, INPUTS), model(SOURCE, INPUTS), **CLOSE)
+    torch.testing.assert_close(stepwise(model, SOURCE, INPUTS), model.logits(SOURCE, INPUTS), **CLOSE)
 
 
 @pytest.mark.parametrize(("positions", "join"), POSITIONS)
@@ -47,7 +47,7 @@ def test_selected_rows_go_on_as_themselves(make_model, positions, join):
     rows = torch.tensor([2, 0, 0])
     later = torch.tensor([[4, 5], [6, 7], [8, 4]])
     with torch.inference_mode():
-        state = model.begin(model.encode(SOURCE))
+        state = model.begin(model.encode_ids(SOURCE))
         for tokens in INPUTS[:, :3].T:
             _, state = model.step(tokens, state)
         state = state.keep(rows)
@@ -55,7 +55,7 @@ def test_selected_rows_go_on_as_themselves(make_model, positions, join):
         for tokens in later.T:
             logits, state = model.step(tokens, state)
             found.append(logits)
-    expected = model(SOURCE[rows], torch.cat([INPUTS[rows, :3], later], 1))[:, 3:]
+    expected = model.logits(SOURCE[rows], torch.cat([INPUTS[rows, :3], later], 1))[:, 3:]
     torch.testing.assert_close(torch.stack(found, 1), expected, **CLOSE)
 
 
@@ -63,7 +63,7 @@ def test_one_memory_serves_many_decodings(make_model):
     """D10: a memory whose rows are selected equals the encoding of those rows."""
     model = make_model()
     rows = torch.tensor([1, 1, 0])
-    chosen, fresh = model.encode(SOURCE).select(rows), model.encode(SOURCE[rows])
+    chosen, fresh = model.encode_ids(SOURCE).select(rows), model.encode_ids(SOURCE[rows])
     for own, other in (
         (chosen.states, fresh.states),
         (chosen.mask, fresh.mask),

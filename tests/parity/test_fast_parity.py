@@ -42,7 +42,7 @@ def test_fast_steps_equal_plain_ones(make_model, name, positions, norm):
     decoder = decoder_of(positions, norm, **VARIANTS[name])
     network = make_model()
     with torch.inference_mode():
-        memory = network.encode(SOURCE) if decoder.crosses else None
+        memory = network.encode_ids(SOURCE) if decoder.crosses else None
         prefix = Prefix.of(PREFIXES, PAD, torch.device("cpu"))
         pair = [decoder.begin(memory, prefix, plain=plain) for plain in (True, False)]
         more = [decoder.begin(memory, prefix, plain=plain) for plain in (True, False)]
@@ -66,7 +66,7 @@ def test_fast_steps_equal_plain_ones(make_model, name, positions, norm):
 
 def test_gradients_pass_through_plain_steps(make_model):
     """D9: where gradients or automatic precision are wanted, steps are plain without being asked."""
-    decoder, memory = decoder_of(), make_model().encode(SOURCE)
+    decoder, memory = decoder_of(), make_model().encode_ids(SOURCE)
     state = decoder.begin(memory)
     assert isinstance(state, PlainState)
     output, _ = decoder.step(torch.tensor([4, 5, 6]), state)
@@ -80,7 +80,7 @@ def test_a_plain_step_writes_nothing_in_place(make_model):
     """D9: a plain state can be used again after a step, and gives the same."""
     decoder, network = decoder_of(), make_model()
     with torch.inference_mode():
-        state = decoder.begin(network.encode(SOURCE), plain=True)
+        state = decoder.begin(network.encode_ids(SOURCE), plain=True)
         _, state = decoder.step(torch.tensor([4, 5, 6]), state)
         first, again = (decoder.step(torch.tensor([7, 8, 9]), state)[0].states for _ in range(2))
     assert first.equal(again)

@@ -55,6 +55,10 @@ def _counted(
 ) -> dict[str, str]:
     """What is counted once, where that is a question: lines, or distinct sources."""
     if not isinstance(model, TextModel):
+        given = [name for name, value in options.items() if value is not None]
+        if given:
+            raise SettingsError(f"--{given[0].split('_')[0]} is for models that write texts; leave it out")
+        options.clear()
         if by == "source":
             raise SettingsError(
                 f"--by source is for models that write texts; for {model.recipe.goal} a line counts"

@@ -106,6 +106,7 @@ class Classify:
                 isinstance(labels, LabelSets),
                 labels.weights() if settings.head.class_weights else None,
                 recipe.training.label_smoothing,
+                getattr(columns.get("counts"), "size", None),
             )
 
         return make_reader(settings, vocabularies(columns), head)

@@ -1,21 +1,102 @@
-"""What to do with texts that are to be classified, valued or tagged, where nobody said: choices and reasons."""
+"""What to do with texts that are to be classified, valued or tagged, where nobody said, and why."""
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from seq2see.data.survey import Survey
-from seq2see.goals.choices import Choice
+from seq2see.goals.choices import Choice, kind_of
 
 __all__ = ["choose_reader", "choose_tagger"]
+
+_READS = {"model": {"decoder": None}}
 
 
 def choose_reader(found: Survey, asked: Mapping[str, Any], model: bool, metric: str) -> Choice:
     """Tokens, encoder, head and schedule for texts with a class or a number."""
-    choice = Choice()
+    choice = Choice(fixed=_READS)
+    texts = [one.source for one in found.sample]
+    kind = asked.get("text", {}).get("source", {}).get("kind") or _source_kind(texts)
+    words = kind == "words"
+    choice.take(
+        {"text": {"source": {"kind": kind, "least": 2 if words else 1, "size": 30_000}}}, f"source: {kind}"
+    )
+    if model:
+        counts = {"letters": [1, 2], "words": 0, "least": 20, "hidden": 256, "dropout": 0.5}
+        if words:
+            counts = {
+                "letters": [3, 5],
+                "words": 2,
+                "least": 2,
+                "hidden": None,
+                "dropout": 0.7,
+                "by_class": metric == "accuracy",
+            }
+        choice.take(
+            {
+                "model": {
+                    "width": 128,
+                    "dropout": 0.3,
+                    "encoder": {"kind": "none"},
+                    "head": {"pooling": "attention", "hidden": 128, "dropout": 0.2, "counts": counts},
+                }
+            },
+            "model: counts of pieces beside attention over tokens",
+        )
+    _schedule(choice, found.count, asked, metric, 32, 30)
     return choice
+
+
+def _source_kind(texts: list[str]) -> str:
+    """Words of sentences, characters of what has no spaces, such as proteins."""
+    spaced = fmean(" " in text.strip() for text in texts)
+    return "words" if spaced > 0.5 else "characters"
 
 
 def choose_tagger(found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
     """Words, encoder and schedule for sentences with tags."""
-    choice = Choice()
+    choice = Choice(fixed=_READS)
+    if model:
+        choice.take(
+            {
+                "model": {
+                    "width": 200,
+                    "dropout": 0.3,
+                    "front": {"kind": "words"},
+                    "encoder": {"kind": "recurrent", "cell": "lstm", "layers": 1, "hidden": 400},
+                }
+            },
+            "model: words and their letters under a BiLSTM",
+        )
+    _schedule(choice, found.count, asked, "accuracy", 64, 12)
     return choice
+
+
+def _schedule(
+    choice: Choice, count: int, asked: Mapping[str, Any], metric: str, batch: int, times: int
+) -> None:
+    """So many times through the data, in batches of so many examples."""
+    asked_steps = asked.get("training", {}).get("steps")
+    steps = asked_steps or max(100, round(times * count / batch))
+    if asked_steps is None:
+        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times} times through the data)")
+    every = max(10, steps // 15)
+    choice.take(
+        {
+            "training": {
+                "batch_pairs": batch,
+                "batch_tokens": 65_536,
+                "learning_rate": 0.001,
+                "optimizer": "adamw",
+                "weight_decay": 0.01,
+                "schedule": "cosine",
+                "warmup": min(100, steps // 5),
+                "label_smoothing": 0.0,
+                "evaluate_every": every,
+                "save_every": every,
+                "dev_examples": 5000,
+            }
+        },
+        f"batches of {batch}, a look at the dev set every {every:,} steps",
+    )
+    choice.take({"training": {"metric": metric}}, f"the weights with the best {metric} are kept")

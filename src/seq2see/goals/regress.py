@@ -76,8 +76,11 @@ class Regress:
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with one output."""
         extras = getattr(columns.get("extras"), "width", 0)
+        pieces = getattr(columns.get("counts"), "size", None)
         return make_reader(
-            recipe.model, vocabularies(columns), lambda width: NumberHead(width, extras, recipe.model.head)
+            recipe.model,
+            vocabularies(columns),
+            lambda width: NumberHead(width, extras, recipe.model.head, pieces),
         )
 
     def predictor(self, run: Run) -> "Regressor":

@@ -7,6 +7,7 @@ from typing import Any
 
 from seq2see.data.columns import Column, Extras, Letters, SourceText, Words
 from seq2see.data.columns.aligned import AlignedText, WordEnds
+from seq2see.data.columns.counts import Counts, CountsSettings
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.contract import Columns, Examples
 from seq2see.models import Vocabulary
@@ -34,6 +35,8 @@ def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> 
         if data.features is not None:
             features = Tokenizer.learn_features(one.features for one in examples())
         columns |= _tokens(SourceCodec(source, features), aligned)
+    if recipe.model.head.counts is not None and not aligned:
+        columns["counts"] = Counts.learn(examples(), recipe.model.head.counts)
     names = [str(name) for name in (*data.numbers, *data.categories)]
     if names:
         columns["extras"] = Extras.learn(examples(), names, len(data.numbers))
@@ -49,6 +52,10 @@ def load_sources(recipe: Recipe, folder: Path, aligned: bool = False) -> dict[st
         columns["letters"] = Letters(stored["letters"]["letters"])
     else:
         columns |= _tokens(SourceCodec.load_source(folder / "tokenizers"), aligned)
+    if "counts" in stored:
+        kept = stored["counts"]
+        settings = CountsSettings.model_validate(kept["settings"])
+        columns["counts"] = Counts(settings, kept["pieces"], kept["weights"])
     if "extras" in stored:
         kept = stored["extras"]
         columns["extras"] = Extras(kept["names"], kept["numbers"], kept["words"])

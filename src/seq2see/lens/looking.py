@@ -174,7 +174,7 @@ class Lens:
         editor = Editor(edits, patterns, searching=True) if edits else None
         grower = TreeGrower(self._special) if settings.beam > 1 and not settings.sample else None
         device = next(self.network.parameters()).device
-        memory = self.network.encode(self.network.sides(torch.tensor([source], device=device)), editor)
+        memory = self.network.encode_ids(torch.tensor([source], device=device), editor)
         limit = self._model.output_limit(len(source), settings, len(prefix))
         found = search(self.network, memory, [limit], settings, [prefix], watch=editor, follow=grower)[0]
         if wanted.rank > len(found):

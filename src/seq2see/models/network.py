@@ -105,9 +105,13 @@ class EncoderDecoder(Network):
         """Ids of sources (B, S), filled up with padding, as `encode` takes them."""
         return {"source": Side(source, source != self.special.pad)}
 
+    def encode_ids(self, source: Tensor, watch: Watch | None = None) -> Memory:
+        """The same for ids of sources (B, S), filled up with padding."""
+        return self.encode(self.sides(source), watch)
+
     def logits(self, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> Tensor:
         """Scores at every position of known targets, (B, S), (B, T) -> (B, T, V)."""
-        memory = self.encode(self.sides(source), watch)
+        memory = self.encode_ids(source, watch)
         return self.head.logits(self.decoder(inputs, memory, watch), memory.tokens)
 
     @property

@@ -248,11 +248,18 @@ class Trainer:
 
 
 def _optimizer(model: Network, settings: TrainingSettings) -> torch.optim.Optimizer:
+    """Adam over all weights; decay is for matrices, not for norms and biases."""
     kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
+    parameters = list(model.parameters())
+    groups: list[dict[str, Any]] = [{"params": parameters}]
+    if settings.weight_decay:
+        groups = [
+            {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.weight_decay},
+            {"params": [one for one in parameters if one.dim() <= 1], "weight_decay": 0.0},
+        ]
     return kind(
-        model.parameters(),
+        groups,
         lr=settings.learning_rate,
         betas=(settings.beta1, settings.beta2),
-        weight_decay=settings.weight_decay,
-        fused=next(model.parameters()).device.type in ("cpu", "cuda"),
+        fused=parameters[0].device.type in ("cpu", "cuda"),
     )

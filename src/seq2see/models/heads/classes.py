@@ -28,9 +28,10 @@ class ClassHead(nn.Module):
         several: bool = False,
         weights: Sequence[float] | None = None,
         smoothing: float = 0.0,
+        pieces: int | None = None,
     ) -> None:
         super().__init__()
-        self.summed = Summed(width, extras, classes, settings)
+        self.summed = Summed(width, extras, classes, settings, pieces)
         self.several, self.smoothing = several, smoothing
         self.register_buffer("weights", torch.tensor(list(weights or [1.0] * classes)), persistent=False)
 

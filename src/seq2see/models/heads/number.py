@@ -14,9 +14,9 @@ __all__ = ["NumberHead"]
 class NumberHead(nn.Module):
     """One number for each row, standardised as the column has it."""
 
-    def __init__(self, width: int, extras: int, settings: HeadSettings) -> None:
+    def __init__(self, width: int, extras: int, settings: HeadSettings, pieces: int | None = None) -> None:
         super().__init__()
-        self.summed = Summed(width, extras, 1, settings)
+        self.summed = Summed(width, extras, 1, settings, pieces)
         self.squared = settings.loss == "squared"
 
     def outputs(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:

@@ -5,9 +5,11 @@ from typing import Literal
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn import functional as F
 
+from seq2see.data.columns.counts import CountsSettings
 from seq2see.layers.attention import Watch
-from seq2see.layers.dropout import Dropout
+from seq2see.layers.dropout import Dropout, kept
 from seq2see.layers.pooling import AttentionPooling, Pooling, pool
 from seq2see.models.contracts import Memory, Sides
 from seq2see.settings import Settings
@@ -33,6 +35,8 @@ class HeadSettings(Settings):
     """Of numbers: errors squared, or as they are, which outliers move less."""
     several_labels: bool = False
     """A text may have any number of labels, written with | between them."""
+    counts: CountsSettings | None = None
+    """Counts of short pieces of the text, which join the summary."""
     class_weights: bool = False
     """Rare classes count as much as common ones."""
 
@@ -42,30 +46,65 @@ class HeadSettings(Settings):
         return self.pooling if isinstance(self.pooling, tuple) else (self.pooling,)
 
 
-class Summed(nn.Module):
-    """States of a source to so many outputs."""
+class Counted(nn.Module):
+    """A linear layer over the few pieces that a text has of the many that there are."""
 
-    def __init__(self, width: int, extras: int, outputs: int, settings: HeadSettings) -> None:
+    def __init__(self, pieces: int, width: int, dropout: float, straight: bool) -> None:
+        super().__init__()
+        self.weights = nn.Embedding(pieces, width)
+        # What goes straight to the answer begins with saying nothing.
+        nn.init.normal_(self.weights.weight, std=0.0 if straight else (2 / (pieces + width)) ** 0.5)
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.dropout = dropout
+
+    def forward(self, counts: Tensor) -> Tensor:
+        """Ids and weights (B, N, 2) -> (B, width)."""
+        ids, weights = counts[..., 0].long(), counts[..., 1]
+        if self.training and self.dropout:
+            weights = weights * kept(weights, self.dropout)
+        summed = F.embedding_bag(ids, self.weights.weight, per_sample_weights=weights, mode="sum")
+        return summed + self.bias
+
+
+class Summed(nn.Module):
+    """States of a source to so many outputs.
+
+    The summary, the extra features and (through a layer of their own) the counts are joined; without such a
+    layer the counts are a linear model beside the rest, whose outputs are added.
+    """
+
+    def __init__(
+        self, width: int, extras: int, outputs: int, settings: HeadSettings, pieces: int | None = None
+    ) -> None:
         super().__init__()
         self.poolings = settings.poolings
         self.attention = (
             AttentionPooling(width, settings.heads, ADDRESS) if "attention" in self.poolings else None
         )
+        self.counted, self.straight = None, False
         joined = width * len(self.poolings) + extras
+        if settings.counts is not None and pieces is not None:
+            inner = settings.counts.hidden
+            self.straight = inner is None
+            self.counted = Counted(pieces, inner or outputs, settings.counts.dropout, self.straight)
+            joined += inner or 0
         self.hidden = nn.Linear(joined, settings.hidden) if settings.hidden else None
         self.output = nn.Linear(settings.hidden or joined, outputs)
         self.dropout = Dropout(settings.dropout)
 
     def forward(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:
         """Outputs of each row, (B, outputs)."""
-        parts = [self._pooled(kind, memory, watch) for kind in self.poolings]
-        states = self.dropout(torch.cat(parts, -1))
+        parts = [self.dropout(self._pooled(kind, memory, watch)) for kind in self.poolings]
+        counted = self.counted(sides["counts"].values) if self.counted is not None else None
+        if counted is not None and not self.straight:
+            parts.append(self.dropout(F.gelu(counted)))
         if "extras" in sides:
-            states = torch.cat([states, sides["extras"].values.to(states.dtype)], -1)
+            parts.append(sides["extras"].values.to(memory.states.dtype))
+        states = torch.cat(parts, -1)
         if self.hidden is not None:
-            states = self.dropout(torch.relu(self.hidden(states)))
+            states = self.dropout(F.gelu(self.hidden(states)))
         outputs: Tensor = self.output(states)
-        return outputs
+        return outputs + counted if counted is not None and self.straight else outputs
 
     def _pooled(self, kind: Pooling, memory: Memory, watch: Watch | None) -> Tensor:
         if kind == "attention":
