@@ -5,11 +5,20 @@ from statistics import fmean
 from typing import Any
 
 from seq2see.data.survey import Survey
-from seq2see.goals.choices import Choice, kind_of
+from seq2see.goals.choices import Choice
+from seq2see.recipe import preset
 
 __all__ = ["choose_reader", "choose_tagger"]
 
 _READS = {"model": {"decoder": None}}
+_WHY = "of so few, no network that reads them in order learns more"
+_KINDS = {
+    "words": "sentences",
+    "characters": "texts without spaces",
+    "symbols": "as asked",
+    "bpe": "as asked",
+    "unigram": "as asked",
+}
 
 
 def choose_reader(found: Survey, asked: Mapping[str, Any], model: bool, metric: str) -> Choice:
@@ -17,33 +26,15 @@ def choose_reader(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     choice = Choice(fixed=_READS)
     texts = [one.source for one in found.sample]
     kind = asked.get("text", {}).get("source", {}).get("kind") or _source_kind(texts)
-    words = kind == "words"
-    choice.take(
-        {"text": {"source": {"kind": kind, "least": 2 if words else 1, "size": 30_000}}}, f"source: {kind}"
-    )
-    if model:
-        counts = {"letters": [1, 2], "words": 0, "least": 20, "hidden": 256, "dropout": 0.5}
-        if words:
-            counts = {
-                "letters": [3, 5],
-                "words": 2,
-                "least": 2,
-                "hidden": None,
-                "dropout": 0.7,
-                "by_class": metric == "accuracy",
-            }
-        choice.take(
-            {
-                "model": {
-                    "width": 128,
-                    "dropout": 0.3,
-                    "encoder": {"kind": "none"},
-                    "head": {"pooling": "attention", "hidden": 128, "dropout": 0.2, "counts": counts},
-                }
-            },
-            "model: counts of pieces beside attention over tokens",
-        )
-    _schedule(choice, found.count, asked, metric, 32, 30)
+    sized = {"least": 2, "size": 30_000} if kind == "words" else {"size": 4000} if kind == "bpe" else {}
+    choice.take({"text": {"source": {"kind": kind, **sized}}}, f"source: {kind} ({_KINDS[kind]})")
+    if not model:
+        _schedule(choice, found.count, asked, metric, 64, 15, 0.001, 0.01)
+        return choice
+    name = "counts" if kind == "words" else "letter-counts"
+    choice.take(preset(name), f"model: {name} ({found.count:,} texts: {_WHY})")
+    times, rate, decay = (10, 0.003, 1.0) if kind == "words" else (30, 0.001, 0.01)
+    _schedule(choice, found.count, asked, metric, 50 if kind == "words" else 32, times, rate, decay)
     return choice
 
 
@@ -68,12 +59,19 @@ def choose_tagger(found: Survey, asked: Mapping[str, Any], model: bool) -> Choic
             },
             "model: words and their letters under a BiLSTM",
         )
-    _schedule(choice, found.count, asked, "accuracy", 64, 12)
+    _schedule(choice, found.count, asked, "accuracy", 64, 12, 0.002, 0.01)
     return choice
 
 
 def _schedule(
-    choice: Choice, count: int, asked: Mapping[str, Any], metric: str, batch: int, times: int
+    choice: Choice,
+    count: int,
+    asked: Mapping[str, Any],
+    metric: str,
+    batch: int,
+    times: int,
+    rate: float,
+    decay: float,
 ) -> None:
     """So many times through the data, in batches of so many examples."""
     asked_steps = asked.get("training", {}).get("steps")
@@ -86,9 +84,9 @@ def _schedule(
             "training": {
                 "batch_pairs": batch,
                 "batch_tokens": 65_536,
-                "learning_rate": 0.001,
+                "learning_rate": rate,
                 "optimizer": "adamw",
-                "weight_decay": 0.01,
+                "weight_decay": decay,
                 "schedule": "cosine",
                 "warmup": min(100, steps // 5),
                 "label_smoothing": 0.0,

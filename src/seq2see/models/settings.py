@@ -149,6 +149,10 @@ class ModelSettings(Settings):
             for pooling in self.head.poolings:
                 if pooling == "attention":
                     check_heads("head.heads", self.memory_width, self.head.heads)
+            if not self.head.poolings and self.head.counts is None:
+                raise ValueError(
+                    "head.pooling and head.counts are both empty, so a head has nothing to look at"
+                )
             return self
         if isinstance(self.decoder, RecurrentDecoderSettings):
             self.decoder.check(self)

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,22 +16,28 @@ from seq2see.settings import Settings
 
 __all__ = ["Counts", "CountsSettings"]
 
+_WORD = "\t"
+"""Stands before a run of words, and in no run of letters, so that the two are told apart."""
+_SCALE = 3.0
+"""The length of the words, and of the letters, of a text: enough for a few steps to tell them apart."""
+
 
 class CountsSettings(Settings):
-    """Which pieces of a text are counted."""
+    """Which pieces of a text are counted, and what a count is worth."""
 
     letters: tuple[int, int] | None = (1, 2)
     """The shortest and the longest run of letters; none are counted where this is null."""
     words: int = Field(default=0, ge=0, le=5)
-    """The longest run of words; 0 counts none."""
+    """The longest run of words; 0 counts none. Where words are counted, runs of letters end with them."""
     lower: bool = True
     """Count capital letters as small ones."""
     least: int = Field(default=20, ge=1)
     """How many training texts must hold a piece."""
-    most: int = Field(default=100_000, ge=1, le=1_000_000)
+    most: int = Field(default=300_000, ge=1, le=1_000_000)
     """The most pieces; the commonest are taken."""
-    by_class: bool = False
-    """Weigh a piece by how unevenly it is spread over classes (Wang & Manning 2012), not by its spread."""
+    weigh: Literal["spread", "rarity"] = "spread"
+    """The share of a piece over its usual spread; or, for sentences, 1 + log(count) times its rarity
+    (tf-idf), where the words and the letters of a text each have length 1."""
     hidden: int | None = Field(default=256, ge=1, le=65536)
     """The width of a layer over the counts; without one they go straight to the answer."""
     dropout: float = Field(default=0.5, ge=0, lt=1)
@@ -51,13 +58,15 @@ class Counts:
     @classmethod
     def learn(cls, examples: Iterable[Pair], settings: CountsSettings) -> "Counts":
         """The commonest pieces of texts, and how much each of them says."""
-        texts = [(_counted(one.source, settings), one.target.strip()) for one in examples]
-        holding: Counter[str] = Counter(piece for counts, _ in texts for piece in counts)
+        texts = [_counted(one.source, settings) for one in examples]
+        holding: Counter[str] = Counter(piece for counts in texts for piece in counts)
         common = [(piece, count) for piece, count in holding.items() if count >= settings.least]
         common.sort(key=lambda item: (-item[1], item[0]))
         pieces = [piece for piece, _ in common[: settings.most]]
-        weigh = _by_class if settings.by_class else _by_spread
-        return cls(settings, pieces, weigh(texts, pieces))
+        if settings.weigh == "spread":
+            return cls(settings, pieces, _spreads(texts, pieces))
+        rarity = [1 + math.log((1 + len(texts)) / (1 + holding[piece])) for piece in pieces]
+        return cls(settings, pieces, [round(value, 5) for value in rarity])
 
     @property
     def size(self) -> int:
@@ -68,11 +77,22 @@ class Counts:
         return [self._row(one.source) for one in examples]
 
     def _row(self, text: str) -> list[float]:
+        counts = _counted(text, self.settings)
+        known = [
+            (place, count) for piece, count in counts.items() if (place := self._ids.get(piece)) is not None
+        ]
         row: list[float] = [len(self.pieces), math.log1p(len(text)) / 5]
-        find = self._ids.get
-        for piece, value in _shares(_counted(text, self.settings), self.settings):
-            if (place := find(piece)) is not None:
-                row += (place, value * self.weights[place])
+        if self.settings.weigh == "spread":
+            total = max(1, counts.total())
+            for place, count in known:
+                row += (place, math.sqrt(count / total) * self.weights[place])
+            return row
+        values = {place: (1 + math.log(count)) * self.weights[place] for place, count in known}
+        for words in (True, False):
+            group = [place for place in values if self.pieces[place].startswith(_WORD) == words]
+            length = math.sqrt(sum(values[place] ** 2 for place in group)) or 1.0
+            for place in group:
+                row += (place, _SCALE * values[place] / length)
         return row
 
     def collate(self, rows: Sequence[Sequence[float] | Array]) -> Side:
@@ -99,56 +119,29 @@ def _counted(text: str, settings: CountsSettings) -> Counter[str]:
 
 
 def _pieces(text: str, settings: CountsSettings) -> Iterator[str]:
-    if settings.words:
-        words = text.split()
-        for length in range(1, settings.words + 1):
-            for start in range(len(words) - length + 1):
-                # A tab stands in no run of letters, so that words are told apart from those.
-                yield "\t" + " ".join(words[start : start + length])
-    if settings.letters is not None:
-        shortest, longest = settings.letters
-        for length in range(shortest, longest + 1):
-            for start in range(len(text) - length + 1):
-                yield text[start : start + length]
-
-
-def _shares(counts: Counter[str], settings: CountsSettings) -> Iterator[tuple[str, float]]:
-    """What stands for a count: whether there is one, or the root of the share of all pieces of its length."""
-    if settings.by_class:
-        for piece in counts:
-            yield piece, 1.0
+    words = text.split()
+    for length in range(1, settings.words + 1):
+        for start in range(len(words) - length + 1):
+            yield _WORD + " ".join(words[start : start + length])
+    if settings.letters is None:
         return
-    length = max(1, counts.total())
-    for piece, count in counts.items():
-        yield piece, math.sqrt(count / length)
+    shortest, longest = settings.letters
+    for part in [f" {word} " for word in words] if settings.words else [text]:
+        for length in range(shortest, longest + 1):
+            for start in range(len(part) - length + 1):
+                yield part[start : start + length]
 
 
-def _by_spread(texts: list[tuple[Counter[str], str]], pieces: list[str]) -> list[float]:
+def _spreads(texts: list[Counter[str]], pieces: list[str]) -> list[float]:
     """One over the deviation of each piece's share over the texts."""
     places = {piece: place for place, piece in enumerate(pieces)}
     sums, squares = np.zeros(len(pieces)), np.zeros(len(pieces))
-    settings = CountsSettings()
-    for counts, _ in texts:
-        for piece, value in _shares(counts, settings):
+    for counts in texts:
+        total = max(1, counts.total())
+        for piece, count in counts.items():
             if (place := places.get(piece)) is not None:
-                sums[place] += value
-                squares[place] += value * value
+                sums[place] += math.sqrt(count / total)
+                squares[place] += count / total
     mean = sums / max(1, len(texts))
     spread = np.sqrt(np.maximum(squares / max(1, len(texts)) - mean**2, 1e-8))
     return [float(round(value, 5)) for value in 1 / spread]
-
-
-def _by_class(texts: list[tuple[Counter[str], str]], pieces: list[str]) -> list[float]:
-    """The largest log-ratio of a piece's share of the texts of a class to its share of the others."""
-    labels = sorted({label for _, label in texts})
-    places = {piece: place for place, piece in enumerate(pieces)}
-    classes = {label: place for place, label in enumerate(labels)}
-    table = np.ones((len(labels), len(pieces)))
-    for counts, label in texts:
-        row = table[classes[label]]
-        for piece in counts:
-            if (place := places.get(piece)) is not None:
-                row[place] += 1
-    total = table.sum(0)
-    ratios = [np.log(own / own.sum()) - np.log((total - own) / (total - own).sum()) for own in table]
-    return [float(round(value, 5)) for value in np.abs(np.stack(ratios)).max(0)]

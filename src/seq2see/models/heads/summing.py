@@ -24,7 +24,7 @@ class HeadSettings(Settings):
     """How a model that reads but does not write comes to its answer."""
 
     pooling: tuple[Pooling, ...] | Pooling = "mean"
-    """What stands for the whole source; several are joined."""
+    """What stands for the whole source; several are joined, and with none the counts must do."""
     heads: int = Field(default=1, ge=1, le=256)
     """Of attention pooling."""
     hidden: int | None = Field(default=None, ge=1, le=65536)
@@ -88,8 +88,9 @@ class Summed(nn.Module):
             self.straight = inner is None
             self.counted = Counted(pieces, inner or outputs, settings.counts.dropout, self.straight)
             joined += inner or 0
-        self.hidden = nn.Linear(joined, settings.hidden) if settings.hidden else None
-        self.output = nn.Linear(settings.hidden or joined, outputs)
+        self.hidden = nn.Linear(joined, settings.hidden) if settings.hidden and joined else None
+        # Counts that go straight to the answer may be all there is.
+        self.output = nn.Linear(settings.hidden or joined, outputs) if joined else None
         self.dropout = Dropout(settings.dropout)
 
     def forward(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:
@@ -100,6 +101,9 @@ class Summed(nn.Module):
             parts.append(self.dropout(F.gelu(counted)))
         if "extras" in sides:
             parts.append(sides["extras"].values.to(memory.states.dtype))
+        if self.output is None:
+            assert counted is not None
+            return counted
         states = torch.cat(parts, -1)
         if self.hidden is not None:
             states = self.dropout(F.gelu(self.hidden(states)))
