@@ -31,7 +31,7 @@ class Chosen:
 
 
 class Chooser(Protocol):
-    """Chooses among the logits (B, W, V) of what may follow; `norms` (B, W) make log-probabilities of them."""
+    """Chooses among the logits (B, W, V) of what may follow; `norms` (B, W) make them log-probabilities."""
 
     width_at_start: int
     """The rows that each source begins with."""

@@ -13,6 +13,9 @@ from seq2see.layers.short import LONGEST, short_attention
 
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
+_MANY = 256
+"""Positions from which on one large product is worth joining the weights of several for it."""
+
 Watch = Callable[[str, Tensor, Tensor | None], Tensor]
 """Is told address, weights (B, H, T, S) and mask of each attention; what it returns is used as weights."""
 
@@ -156,25 +159,19 @@ class MultiHeadAttention(nn.Module):
         joined: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return joined
 
-    def joined_weights(self, *names: str, query_scale: float = 1.0) -> tuple[Tensor, Tensor | None]:
-        """Weights and biases of several projections as those of one; those of queries may be scaled."""
+    def joined_weights(self, *names: str) -> tuple[Tensor, Tensor | None]:
+        """Weights and biases of several projections as those of one."""
         layers = [getattr(self, name) for name in names]
-        scales = [query_scale if name == "query" else 1.0 for name in names]
-        weight = _joined([layer.weight for layer in layers], scales)
-        return weight, _joined([layer.bias for layer in layers], scales) if layers[
-            0
-        ].bias is not None else None
+        weight = torch.cat([layer.weight for layer in layers])
+        return weight, torch.cat([layer.bias for layer in layers]) if layers[0].bias is not None else None
 
-    def _heads(self, states: Tensor, *names: str) -> tuple[Tensor, ...]:
-        """Several projections by one product, split into heads, (B, T, D) -> (B, H, T, K) each."""
+    def _heads(self, states: Tensor, *names: str) -> list[Tensor]:
+        """Several projections, each split into heads, (B, T, D) -> (B, H, T, K)."""
+        if states.shape[:2].numel() < _MANY and not torch.is_grad_enabled():
+            return [split(getattr(self, name)(states), self.heads) for name in names]
         projected = F.linear(states, *self.joined_weights(*names))
         parts: Tensor = projected.unflatten(-1, (len(names), self.heads, -1))
-        return tuple(part.transpose(1, 2) for part in parts.unbind(2))
-
-
-def _joined(parts: list[Tensor], scales: list[float]) -> Tensor:
-    scaled = zip(parts, scales, strict=True)
-    return torch.cat([part if scale == 1 else part * scale for part, scale in scaled])
+        return [part.transpose(1, 2) for part in parts.unbind(2)]
 
 
 def _rotated(states: Tensor, rotation: Tensor | None) -> Tensor:

@@ -19,9 +19,9 @@ _VECTOR = 16
 class KeyValueCache:
     """Keys (B * H, K, S) and values (B * H, S, K) of B sources, in the layout of products with queries.
 
-    The W rows of a source (its beam) share the S slots, of which `length` are in use. Slots after those are
-    zero up to a whole vector, then undefined. `append` writes into the memory of the cache that it is called
-    on, so that one must not be used afterwards.
+    Keys are divided by sqrt(K), so that scores are plain products. The W rows of a source (its beam) share
+    the S slots, of which `length` are in use. Slots after those are zero up to a whole vector, then undefined.
+    `append` writes into the memory of the cache that it is called on: do not use that one afterwards.
     """
 
     keys: Tensor
@@ -44,10 +44,10 @@ class KeyValueCache:
 
     @classmethod
     def filled(cls, seen: KeysValues) -> Self:
-        """A cache that holds these keys and values, (B, H, S, K) each."""
-        heads, length = seen.keys.shape[1:3]
+        """A cache that holds these keys, which are not yet divided, and values, (B, H, S, K) each."""
+        heads, length, width = seen.keys.shape[1:]
         room = max(_VECTOR, _whole(length)) - length
-        keys = pad(seen.keys.transpose(2, 3), (0, room)).flatten(0, 1).contiguous()
+        keys = pad(seen.keys.transpose(2, 3) * width**-0.5, (0, room)).flatten(0, 1).contiguous()
         values = pad(seen.values, (0, 0, 0, room)).flatten(0, 1).contiguous()
         return cls(keys, values, heads, length)
 
@@ -63,7 +63,7 @@ class KeyValueCache:
         return len(self.keys) // self.heads
 
     def append(self, keys: Tensor, values: Tensor) -> Self:
-        """Fill one more slot of each source, or W for its W rows, with keys and values (B * W, H, K)."""
+        """Fill one more slot of each source, or W for its W rows; keys and values are (B * W, H, K)."""
         all_keys, all_values, length = self.keys, self.values, self.length
         count = len(keys) * self.heads // len(all_keys)
         zeroed, needed = _whole(length), _whole(length + count)
@@ -116,7 +116,7 @@ class KeyValueCache:
     def read(
         self, query: Tensor, address: str, watch: Watch | None, beam_mask: "BeamMask | None" = None
     ) -> Tensor:
-        """What queries (B * W, H, K), already divided by sqrt(K), read from the slots: (B * W, H * K).
+        """What queries (B * W, H, K) read from the slots: (B * W, H * K).
 
         A watcher gets the weights of the W rows of a source side by side, (B, H, W, S). With a beam mask it
         gets those of each row on its own slots alone, (B * W, H, 1, S).
@@ -140,9 +140,8 @@ class KeyValueCache:
         weights = scores.softmax(-1)
         if watch is not None:
             weights, values = weights[..., : self.length], values[:, : self.length]
-            weights = self._watched(weights.unflatten(0, (-1, heads)), address, watch, beam_mask).flatten(
-                0, 1
-            )
+            by_head = weights.unflatten(0, (-1, heads))
+            weights = self._watched(by_head, address, watch, beam_mask).flatten(0, 1)
         read = torch.bmm(weights, values)
         if queries > 1:
             read = read.view(-1, heads, queries, width).transpose(1, 2)

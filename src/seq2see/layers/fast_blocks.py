@@ -45,7 +45,7 @@ class FastSublayer(NamedTuple):
 
 
 class FastWeights(NamedTuple):
-    """The weights of a block, joined and scaled for single steps."""
+    """The weights of a block, joined for single steps."""
 
     block: Block
     attention: FastSublayer
@@ -55,13 +55,16 @@ class FastWeights(NamedTuple):
     @classmethod
     def of(cls, block: Block) -> Self:
         """Of a block as it is now; later changes of its weights are not followed."""
-        scale = (block.attention.query.out_features // block.attention.heads) ** -0.5
-        enter = block.attention.joined_weights("query", "key", "value", query_scale=scale)
-        attention = FastSublayer.of(block.attention_residual, enter, block.attention.output)
+        weight, bias = block.attention.joined_weights("query", "key", "value")
+        width = len(weight) // 3
+        for part in (weight, bias) if bias is not None else (weight,):
+            # A cache holds keys divided by sqrt(K).
+            part[width : 2 * width] *= (width // block.attention.heads) ** -0.5
+        attention = FastSublayer.of(block.attention_residual, (weight, bias), block.attention.output)
         cross = None
         if block.crosses:
-            enter = block.cross.joined_weights("query", query_scale=scale)
-            cross = FastSublayer.of(block.cross_residual, enter, block.cross.output)
+            query = block.cross.query
+            cross = FastSublayer.of(block.cross_residual, (query.weight, query.bias), block.cross.output)
         inner = block.feedforward.enter
         feedforward = FastSublayer.of(
             block.feedforward_residual, (inner.weight, inner.bias), block.feedforward.leave
@@ -97,11 +100,11 @@ class FastBlock(NamedTuple):
         """New states (B, D) of one more position of each row, and what is carried on."""
         weights, past, memory = self
         block = weights.block
-        shape = len(states), -1, past.heads, past.keys.shape[1]
+        count, heads, width = len(states), past.heads, past.keys.shape[1]
 
         def attend(inner: Tensor) -> Tensor:
             nonlocal past
-            parts = inner.view(shape)
+            parts = inner.view(count, 3, heads, width)
             query, key, value = parts.unbind(1)
             if rotation is not None:
                 query, key = rotate(parts[:, :2], rotation).unbind(1)
@@ -110,10 +113,10 @@ class FastBlock(NamedTuple):
 
         def attend_to_source(inner: Tensor) -> Tensor:
             assert memory is not None, "a block that crosses needs the keys and values of a source"
-            query = inner.view(shape)
+            query = inner.view(count, heads, width)
             if cross_rotation is not None:
                 query = rotate(query, cross_rotation)
-            return memory.read(query.squeeze(1), block.cross.address, watch)
+            return memory.read(query, block.cross.address, watch)
 
         states = weights.attention(states, attend)
         if weights.cross is not None:

@@ -134,6 +134,8 @@ class FastState:
         """New states (rows, D) of one more position of each row, and the state after it."""
         state = self._tidied() if self.steps % _TIDY == _TIDY - 1 else self
         mask = state.beam_mask.grow() if state.beam_mask is not None else None
+        # Queries of single positions have no dimension of positions.
+        cross_rotation = cross_rotation.squeeze(-2) if cross_rotation is not None else None
         after = []
         for block, watch in zip(state.blocks, watches, strict=True):
             states, block = block.step(states, mask, rotation, cross_rotation, watch)
