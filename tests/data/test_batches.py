@@ -9,20 +9,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.data import batches as batches_module
-from seq2see.data.batches import Batch, Batches, pad
-from seq2see.data.encoded import Encoded
+from seq2see.data.batches import Batch, Batches
+from seq2see.data.columns.contract import fill
+from seq2see.data.encoded import Encoded, Ragged
+from seq2see.data.sides import Side
 from seq2see.text import BEGIN, END, PAD
 
 
 def corpus(source: list[int], target: list[int]) -> Encoded:
     """Random ids of given lengths; line numbers tell the pairs apart."""
     random = np.random.default_rng(0)
-    arrays = []
-    for lengths in (source, target):
+    columns = {}
+    for name, lengths in (("source", source), ("target", target)):
         sides = [[*random.integers(4, 50, length - 1), END] for length in lengths]
-        arrays.append(np.array([token for ids in sides for token in ids], "uint16"))
-        arrays.append(np.concatenate([[0], np.cumsum(lengths)]).astype("int64"))
-    return Encoded(*arrays, lines=np.arange(len(source)) * 10 + 1, left_out=0, unknown=(0, 0))
+        columns[name] = Ragged(
+            np.array([token for ids in sides for token in ids], "uint16"),
+            np.concatenate([[0], np.cumsum(lengths)]).astype("int64"),
+        )
+    return Encoded(columns, lines=np.arange(len(source)) * 10 + 1, left_out=0, unknown={})
+
+
+class Ids:
+    """A column of ids as they are, behind an optional first one."""
+
+    def __init__(self, before: int | None = None) -> None:
+        self._before = before
+
+    def collate(self, rows) -> Side:
+        return Side(*fill(rows, PAD, self._before))
+
+
+def batches_of(data: Encoded, *options) -> Batches:
+    """Batches of ids, targets behind the begin symbol."""
+    return Batches(data, {"source": Ids(), "target": Ids(BEGIN)}, *options)
+
+
+def ids(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Sources, what a decoder reads and what it should say."""
+    target = batch["target"].values
+    return batch["source"].values, target[:, :-1], target[:, 1:]
 
 
 def realistic(count: int) -> Encoded:
@@ -56,7 +81,7 @@ DATA = realistic(300)
 def test_every_pair_once_an_epoch(monkeypatch, pool, number):
     """H: an epoch holds each pair exactly once, also over several pools."""
     monkeypatch.setattr(batches_module, "_POOL", pool)
-    batches = Batches(DATA, 200, 1)
+    batches = batches_of(DATA, 200, 1)
     batches.restore({"epoch": number, "taken": 0})
     seen = sorted(line for batch in lines(epoch(batches)) for line in batch)
     assert seen == DATA.lines.tolist()
@@ -70,50 +95,52 @@ def test_every_pair_once_an_epoch(monkeypatch, pool, number):
 def test_the_budget_is_kept(lengths, budget, most):
     """H: rows times the longer side, padding counted, fit the budget; a pair too long for it comes alone."""
     data = corpus(*map(list, zip(*lengths, strict=True)))
-    found = list(Batches(data, budget, 1, most).in_order())
+    found = list(batches_of(data, budget, 1, most).in_order())
     for batch in found:
         rows = len(batch.lines)
-        assert rows == 1 or rows * max(batch.source.shape[1], batch.labels.shape[1]) <= budget
+        assert rows == 1 or rows * max(ids(batch)[0].shape[1], ids(batch)[2].shape[1]) <= budget
         assert most is None or rows <= most
     assert sorted(line for batch in lines(found) for line in batch) == data.lines.tolist()
 
 
 def test_batches_are_filled():
     """H: no batch could take the next pair as well; there are about as few batches as can be."""
-    found = epoch(Batches(DATA, 400, 1))
-    tokens = np.maximum(DATA.source_lengths, DATA.target_lengths).sum()
+    found = epoch(batches_of(DATA, 400, 1))
+    tokens = np.maximum(DATA["source"].lengths, DATA["target"].lengths).sum()
     assert len(found) <= 1.25 * tokens / 400 + 1
-    assert max(len(one) for one in lines(epoch(Batches(DATA, 10_000, 1, 8)))) == 8
+    assert max(len(one) for one in lines(epoch(batches_of(DATA, 10_000, 1, 8)))) == 8
 
 
 def test_the_ids_are_those_of_the_pairs():
     """A5: sources padded behind, targets shifted by the begin symbol."""
-    for batch in epoch(Batches(DATA, 200, 1)):
+    for batch in epoch(batches_of(DATA, 200, 1)):
+        sources, inputs, labels = ids(batch)
         for row, line in enumerate(batch.lines):
             place = (line - 1) // 10
-            source = DATA.source[DATA.source_offsets[place] : DATA.source_offsets[place + 1]].tolist()
-            target = DATA.target[DATA.target_offsets[place] : DATA.target_offsets[place + 1]].tolist()
-            rest = batch.source.shape[1] - len(source)
-            assert batch.source[row].tolist() == source + [PAD] * rest
-            rest = batch.labels.shape[1] - len(target)
-            assert batch.labels[row].tolist() == target + [PAD] * rest
-            assert batch.inputs[row].tolist() == ([BEGIN, *target] + [PAD] * rest)[:-1]
-        assert batch.tokens == sum(DATA.target_lengths[(line - 1) // 10] for line in batch.lines)
+            source, target = DATA["source"][place].tolist(), DATA["target"][place].tolist()
+            rest = sources.shape[1] - len(source)
+            assert sources[row].tolist() == source + [PAD] * rest
+            assert batch["source"].mask[row].tolist() == [True] * len(source) + [False] * rest
+            rest = labels.shape[1] - len(target)
+            assert labels[row].tolist() == target + [PAD] * rest
+            assert inputs[row].tolist() == ([BEGIN, *target] + [PAD] * rest)[:-1]
+        tokens = sum(DATA["target"].lengths[(line - 1) // 10] for line in batch.lines)
+        assert batch["target"].mask[:, 1:].sum() == tokens
 
 
 def test_the_seed_makes_the_order():
     """H: the same seed gives the same order, another seed or another epoch gives another."""
-    first, again, other = (lines(epoch(Batches(DATA, 200, seed))) for seed in (1, 1, 2))
+    first, again, other = (lines(epoch(batches_of(DATA, 200, seed))) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    later = Batches(DATA, 200, 1)
+    later = batches_of(DATA, 200, 1)
     later.restore({"epoch": 1, "taken": 0})
     assert lines(epoch(later)) != first
 
 
 def test_order_inside_an_epoch_is_not_by_length():
     """H: short and long batches come mixed."""
-    widths = [batch.source.shape[1] for batch in epoch(Batches(DATA, 200, 1))]
+    widths = [ids(batch)[0].shape[1] for batch in epoch(batches_of(DATA, 200, 1))]
     assert widths != sorted(widths)
     assert widths != sorted(widths, reverse=True)
 
@@ -121,10 +148,10 @@ def test_order_inside_an_epoch_is_not_by_length():
 @given(taken=st.integers(0, 60), more=st.integers(1, 40), pairs=st.none() | st.integers(1, 20))
 def test_a_stream_goes_on_where_it_stood(taken, more, pairs):
     """H: restored from its state, at any point of any epoch, a stream goes on exactly."""
-    whole = lines(islice(Batches(DATA, 200, 5, pairs), taken + more))
-    first = Batches(DATA, 200, 5, pairs)
+    whole = lines(islice(batches_of(DATA, 200, 5, pairs), taken + more))
+    first = batches_of(DATA, 200, 5, pairs)
     assert lines(islice(first, taken)) == whole[:taken]
-    second = Batches(DATA, 200, 5, pairs)
+    second = batches_of(DATA, 200, 5, pairs)
     second.restore(first.state())
     assert lines(islice(second, more)) == whole[taken:]
     assert lines(islice(first, more)) == whole[taken:]
@@ -133,24 +160,26 @@ def test_a_stream_goes_on_where_it_stood(taken, more, pairs):
 def test_little_padding_on_realistic_lengths():
     """H: length buckets leave little padding on either side."""
     data = realistic(5000)
-    found = epoch(Batches(data, 2000, 1))
-    for side in (lambda batch: batch.source, lambda batch: batch.labels):
+    found = epoch(batches_of(data, 2000, 1))
+    for side in (lambda batch: ids(batch)[0], lambda batch: ids(batch)[2]):
         padding = sum(int((side(batch) == PAD).sum()) for batch in found)
         assert padding / sum(side(batch).numel() for batch in found) < 0.15
 
 
 def test_in_order_gives_everything_once_and_moves_nothing():
     """H: a pass over held-out pairs leaves the stream where it was."""
-    batches = Batches(DATA, 200, 1)
+    batches = batches_of(DATA, 200, 1)
     next(iter(batches))
     before = batches.state()
     assert lines(batches.in_order()) == lines(batches.in_order())
     assert batches.state() == before
 
 
-def test_pad():
-    """H: rows are filled up to the longest, behind an optional first id."""
-    assert pad([[5, 6], [7]]).tolist() == [[5, 6], [7, PAD]]
-    assert pad([[5, 6], []], before=BEGIN).tolist() == [[BEGIN, 5, 6], [BEGIN, PAD, PAD]]
-    assert pad([]).shape == (0, 0)
-    assert pad([np.array([65_535], "uint16")]).dtype == torch.long
+def test_fill():
+    """H: rows are filled up to the longest, behind an optional first id; a mask says where they hold any."""
+    matrix, mask = fill([[5, 6], [7]], PAD)
+    assert matrix.tolist() == [[5, 6], [7, PAD]]
+    assert mask.tolist() == [[True, True], [True, False]]
+    assert fill([[5, 6], []], PAD, BEGIN)[0].tolist() == [[BEGIN, 5, 6], [BEGIN, PAD, PAD]]
+    assert fill([], PAD)[0].shape == (0, 0)
+    assert fill([np.array([65_535], "uint16")], PAD)[0].dtype == torch.long

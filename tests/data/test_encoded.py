@@ -7,6 +7,7 @@ from seq2see.data import Pair
 from seq2see.data import encoded as encoded_module
 from seq2see.data.encoded import cache_folder, encode, key_of
 from seq2see.errors import DataError
+from seq2see.goals.generate import columns_of
 from seq2see.text import Codec, TextSettings
 
 PAIRS = [Pair(line, f"word{line % 7}" * (1 + line % 3), f"said{line % 5}", "A;B") for line in range(1, 60)]
@@ -23,24 +24,24 @@ def codec() -> Codec:
 def test_arrays_are_what_the_tokenizers_say(codec, tmp_path, monkeypatch, chunk):
     """H: each side of each pair, across chunks, with lines and unknown tokens counted."""
     monkeypatch.setattr(encoded_module, "_CHUNK", chunk)
-    data = encode(lambda: PAIRS, codec, 100, tmp_path / "corpus")
+    data = encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "corpus")
     sources = codec.encode_sources([p.source for p in PAIRS], [p.features for p in PAIRS])
     targets = codec.encode_targets([p.target for p in PAIRS])
     assert len(data) == len(PAIRS)
     for row in range(len(PAIRS)):
-        assert data.source[data.source_offsets[row] : data.source_offsets[row + 1]].tolist() == sources[row]
-        assert data.target[data.target_offsets[row] : data.target_offsets[row + 1]].tolist() == targets[row]
+        assert data["source"][row].tolist() == sources[row]
+        assert data["target"][row].tolist() == targets[row]
     assert data.lines.tolist() == [pair.line for pair in PAIRS]
-    assert data.source_lengths.tolist() == list(map(len, sources))
-    assert data.target_lengths.tolist() == list(map(len, targets))
+    assert data["source"].lengths.tolist() == list(map(len, sources))
+    assert data["target"].lengths.tolist() == list(map(len, targets))
     missing = sum("3" in pair.target or "4" in pair.target for pair in PAIRS)
-    assert data.unknown == (0, missing)
+    assert data.unknown == {"source": 0, "target": missing}
     assert data.left_out == 0
 
 
 def test_long_pairs_are_left_out(codec, tmp_path):
     """H: a pair with a side past the limit is left out and counted."""
-    data = encode(lambda: PAIRS, codec, 13, tmp_path / "corpus")
+    data = encode(lambda: PAIRS, columns_of(codec), 13, tmp_path / "corpus")
     fitting = [pair.line for pair in PAIRS if len(pair.source) + 3 <= 13]
     assert 0 < len(fitting) < len(PAIRS)
     assert data.lines.tolist() == fitting
@@ -49,20 +50,20 @@ def test_long_pairs_are_left_out(codec, tmp_path):
 
 def test_nothing_left(codec, tmp_path):
     """H: a corpus of nothing but long pairs is empty, not an error."""
-    data = encode(lambda: PAIRS, codec, 2, tmp_path / "corpus")
+    data = encode(lambda: PAIRS, columns_of(codec), 2, tmp_path / "corpus")
     assert len(data) == 0
     assert data.left_out == len(PAIRS)
-    assert data.source_lengths.tolist() == []
+    assert data["source"].lengths.tolist() == []
 
 
 def test_a_corpus_is_encoded_once(codec, tmp_path):
     """H: the second time the arrays are opened, and no pair is read."""
-    first = encode(lambda: PAIRS, codec, 100, tmp_path / "corpus")
+    first = encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "corpus")
 
     def refuse():
         raise AssertionError("read again")
 
-    second = encode(refuse, codec, 100, tmp_path / "corpus")
+    second = encode(refuse, columns_of(codec), 100, tmp_path / "corpus")
     assert np.array_equal(first.source, second.source)
     assert second.unknown == first.unknown
     assert isinstance(second.source, np.memmap)
@@ -78,9 +79,9 @@ def test_a_failure_leaves_nothing_behind(codec, tmp_path, error):
 
     expected = DataError if isinstance(error, OSError) else type(error)
     with pytest.raises(expected, match="SEQ2SEE_CACHE" if isinstance(error, OSError) else None):
-        encode(failing, codec, 100, tmp_path / "cache" / "corpus")
+        encode(failing, columns_of(codec), 100, tmp_path / "cache" / "corpus")
     assert list((tmp_path / "cache").iterdir()) == []
-    assert len(encode(lambda: PAIRS, codec, 100, tmp_path / "cache" / "corpus")) == len(PAIRS)
+    assert len(encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "cache" / "corpus")) == len(PAIRS)
 
 
 def test_two_processes_at_once(codec, tmp_path):
@@ -88,10 +89,10 @@ def test_two_processes_at_once(codec, tmp_path):
 
     def overtaken():
         yield from PAIRS[:30]
-        encode(lambda: PAIRS, codec, 100, tmp_path / "corpus")
+        encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "corpus")
         yield from PAIRS[30:]
 
-    assert len(encode(overtaken, codec, 100, tmp_path / "corpus")) == len(PAIRS)
+    assert len(encode(overtaken, columns_of(codec), 100, tmp_path / "corpus")) == len(PAIRS)
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
 
@@ -99,7 +100,7 @@ def test_progress_counts_pairs(codec, tmp_path, monkeypatch):
     """H: progress is told after every chunk."""
     monkeypatch.setattr(encoded_module, "_CHUNK", 25)
     told: list[int] = []
-    encode(lambda: PAIRS, codec, 100, tmp_path / "corpus", told.append)
+    encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "corpus", told.append)
     assert told == [25, 50, 59]
 
 
@@ -107,14 +108,14 @@ def test_keys_follow_everything_that_matters(codec):
     """H: file, tokenizers, limit and part each make another corpus."""
     other = Codec.learn(["xyz"], ["xyz"], None, TextSettings())
     keys = [
-        key_of("file", codec, 10, "train"),
-        key_of("other", codec, 10, "train"),
-        key_of("file", other, 10, "train"),
-        key_of("file", codec, 11, "train"),
-        key_of("file", codec, 10, "dev"),
+        key_of("file", columns_of(codec), 10, "train"),
+        key_of("other", columns_of(codec), 10, "train"),
+        key_of("file", columns_of(other), 10, "train"),
+        key_of("file", columns_of(codec), 11, "train"),
+        key_of("file", columns_of(codec), 10, "dev"),
     ]
     assert len(set(keys)) == 5
-    assert key_of("file", codec, 10, "train") == keys[0]
+    assert key_of("file", columns_of(codec), 10, "train") == keys[0]
 
 
 def test_where_corpora_are_kept(monkeypatch, tmp_path):

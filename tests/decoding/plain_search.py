@@ -5,11 +5,12 @@ from itertools import product
 
 import numpy as np
 import torch
+from networks import pad
 
-from seq2see.data.batches import Batch, pad
+from seq2see.data.sides import Batch, Side
 from seq2see.decoding import DecodingSettings, Hypothesis, score, search
 from seq2see.models import EncoderDecoder
-from seq2see.text import BEGIN, END
+from seq2see.text import BEGIN, END, PAD
 
 FIRST = 4
 """The first id that is not a special symbol."""
@@ -34,12 +35,10 @@ def decode(
 
 def log_probabilities(model: EncoderDecoder, source: Sequence[int], outputs: Sequence[Output]) -> list[float]:
     """What `score` says of outputs of one source, the end symbol added."""
-    batch = Batch(
-        pad([list(source)] * len(outputs)),
-        pad([[*ids, END] for ids in outputs], before=BEGIN),
-        np.arange(len(outputs)),
-    )
-    return score(model, batch).tolist()
+    sources = pad([list(source)] * len(outputs))
+    targets = pad([[*ids, END] for ids in outputs], before=BEGIN)
+    sides = {"source": Side(sources, sources != PAD), "target": Side(targets, targets != PAD)}
+    return score(model, Batch(sides, np.arange(len(outputs)))).tolist()
 
 
 def all_outputs(model: EncoderDecoder, limit: int) -> list[Output]:

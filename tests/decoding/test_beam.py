@@ -72,7 +72,7 @@ def test_stopping_early_changes_nothing(make_model, beam, penalty):
 def test_searching_stops_early(make_model, monkeypatch):
     """D9: where the end is likely, the search does not go on to the limit."""
     model, steps = make_model(seed=1), []
-    plain = model.logits
+    plain = model.head.logits
 
     def eager(written, tokens):
         steps.append(len(written.states))
@@ -80,7 +80,7 @@ def test_searching_stops_early(make_model, monkeypatch):
         logits[..., END] += 30
         return logits
 
-    monkeypatch.setattr(model, "logits", eager)
+    monkeypatch.setattr(model.head, "logits", eager)
     found = decode(model, SOURCES, [50] * 3, beam=3, length_penalty=1.0)
     assert len(steps) < 10
     assert [one[0].ids for one in found] == [()] * 3

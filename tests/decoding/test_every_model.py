@@ -85,7 +85,7 @@ def test_hard_attention_reads_one_place(network, name):
         inputs = torch.tensor([[BEGIN, *best.ids]])
         with torch.inference_mode():
             memory = network.encode_ids(torch.tensor([source]))
-            logits = network.logits(network.decoder(inputs, memory, argmax), memory.tokens)
+            logits = network.head.logits(network.decoder(inputs, memory, argmax), memory.tokens)
         steps = logits.log_softmax(-1)[0].gather(1, torch.tensor([*best.ids, END])[:, None])
         assert best.log_probability == pytest.approx(steps.sum().item(), abs=1e-3)
         assert best.log_probability != pytest.approx(other.log_probability, abs=1e-4)

@@ -7,9 +7,9 @@ import torch
 from combinations import COMBINATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from networks import pad
 from plain_search import decode
 
-from seq2see.data.batches import pad
 from seq2see.decoding import DecodingSettings, Request, Search, search
 from seq2see.decoding.filters import Filters, never_chosen
 from seq2see.decoding.threads import one_thread
@@ -25,7 +25,7 @@ PREFIXES = [(), (5, 6), (UNKNOWN,), (4, 4, 4, 4)]
 def requested(model, request, row):
     """What a request gives alone, its prefix forced token by token."""
     with torch.inference_mode():
-        memory = model.encode(torch.tensor([SOURCES[row]]))
+        memory = model.encode_ids(torch.tensor([SOURCES[row]]))
     return search(
         model,
         memory,
@@ -43,7 +43,7 @@ def run(model, requests, times):
     while running.active or now <= max(times):
         if rows := [row for row, time in enumerate(times) if time == now]:
             with torch.inference_mode():
-                memory = model.encode(pad([SOURCES[row] for row in rows]))
+                memory = model.encode_ids(pad([SOURCES[row] for row in rows]))
             running.admit(memory, [requests[row] for row in rows])
         found |= {event.request: event.hypotheses for event in running.step() if event.hypotheses is not None}
         now += 1
@@ -87,7 +87,7 @@ def test_reading_a_prefix_equals_forcing_it(make_model, way, name):
     ended = (5, END, 6)  # an end in a prefix ends the output there
     prefixes = [(8, 7), (), (UNKNOWN, UNKNOWN, 5), ended]
     with torch.inference_mode():
-        memory = model.encode(pad(SOURCES))
+        memory = model.encode_ids(pad(SOURCES))
     given = memory, [8, 8, 3, 8], WAYS[way], prefixes
     read = search(model, *given)
     forced = search(model, *given, watch=lambda address, weights, mask: weights)
@@ -112,7 +112,7 @@ def test_tokens_are_told_as_they_are_chosen(make_model, way):
     streaming, quiet = (Request(WAYS[way], 9, (5,), key=1, streams=streams) for streams in (True, False))
     running, told, found = Search(model), {}, {}
     with torch.inference_mode():
-        running.admit(model.encode(pad(SOURCES[:2])), [streaming, quiet])
+        running.admit(model.encode_ids(pad(SOURCES[:2])), [streaming, quiet])
     while running.active:
         for event in running.step():
             if event.hypotheses is not None:
@@ -131,7 +131,7 @@ def test_a_beam_tells_no_tokens(make_model):
     model, running = make_model(seed=1, noise=0.4), None
     running = Search(model)
     with torch.inference_mode():
-        running.admit(model.encode(pad(SOURCES)), [Request(BEAM, 6, streams=True) for _ in SOURCES])
+        running.admit(model.encode_ids(pad(SOURCES)), [Request(BEAM, 6, streams=True) for _ in SOURCES])
     events = [event for _ in range(8) for event in running.step()]
     assert len(events) == 4 and all(event.hypotheses for event in events)
 
@@ -140,7 +140,7 @@ def test_a_long_search_stays_small(make_model):
     """D9: where requests come and go for ever, neither outputs nor caches grow with the time."""
     model, running = make_model(seed=1, noise=0.4), Search(make_model(seed=1, noise=0.4))
     with torch.inference_mode():
-        memory = model.encode(torch.tensor([SOURCES[0]]))
+        memory = model.encode_ids(torch.tensor([SOURCES[0]]))
     for step in range(150):
         if step % 3 == 0:
             running.admit(memory, [Request(GREEDY, 8)])
@@ -156,7 +156,7 @@ def test_only_equal_settings_share_a_group(make_model):
     model = make_model(seed=1, noise=0.4)
     running = Search(model)
     with torch.inference_mode():
-        memory = model.encode(pad(SOURCES))
+        memory = model.encode_ids(pad(SOURCES))
     running.admit(memory, [Request(way, 7) for way in (GREEDY, BEAM, GREEDY, BEAM)])
     assert [len(group._rankings) for group in running._groups] == [2, 2]
     assert running.active == 4

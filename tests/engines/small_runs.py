@@ -7,11 +7,12 @@ from typing import Any
 import torch
 from networks import pad
 
-from seq2see.goals.generate import network_of
+from seq2see.goals.generate import columns_of, network_of
 from seq2see.goals.text_model import Source, TextModel
 from seq2see.layers.losses import cross_entropy
 from seq2see.models import EncoderDecoder
 from seq2see.recipe import Recipe
+from seq2see.run import DataFacts, Run
 from seq2see.text import BEGIN, PAD, Codec, TextSettings, TokenizerSettings
 
 LETTERS = [chr(0x4E00 + place) for place in range(20)]
@@ -43,8 +44,8 @@ def small_run(
             torch.manual_seed(seed)
             _TRAINED[key] = _train(network_of(recipe, codec), codec, features)
     network = deepcopy(_TRAINED[key])
-    about = {"length_ratio": 0.5, "longest_source": 12, "longest_target": 9}
-    return Model(recipe, codec, network, about)
+    facts = DataFacts("", 1, 1, length_ratio=0.5, longest_source=12, longest_target=9)
+    return TextModel(Run(recipe, columns_of(codec), network, facts))
 
 
 def _train(network: EncoderDecoder, codec: Codec, features: bool) -> EncoderDecoder:

@@ -40,7 +40,7 @@ def test_parameter_counts_cover_everything_once(make_model):
         counts = model.parameter_counts()
         assert sum(counts.values()) == sum(parameter.numel() for parameter in model.parameters())
         assert ("decoder.embed" in counts) == ("share_embeddings" not in settings)
-        assert ("output.weight" in counts) == ("tie_output" in settings)
+        assert ("head.output" in counts) == ("tie_output" in settings)
 
 
 def test_shared_embeddings_with_further_source_rows(make_model):
@@ -55,7 +55,7 @@ def test_tied_output_is_the_embedding(make_model):
     model = make_model()
     hidden = torch.randn(2, 16)
     torch.testing.assert_close(
-        model.logits(DecoderOutput(hidden, None), None), hidden @ model.decoder.embed.weight.T
+        model.head.logits(DecoderOutput(hidden, None), None), hidden @ model.decoder.embed.weight.T
     )
 
 

@@ -35,7 +35,7 @@ def test_every_address_is_seen_once_in_order(make_model):
         seen.append((address, tuple(weights.shape)))
         return weights
 
-    make_model()(SOURCE, INPUTS, watch)
+    make_model().logits(SOURCE, INPUTS, watch)
     assert seen == list(ADDRESSES.items())
 
 

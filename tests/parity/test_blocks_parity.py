@@ -150,7 +150,7 @@ def test_whole_model_equals_torch(norm, activation):
     own_gradients = [weight.grad.clone() for weight in embeddings]
     model.zero_grad(set_to_none=False)
     expected = theirs(
-        model.encoder.read(source),
+        model.front(model.sides(source)).states,
         model.decoder.read(inputs),
         tgt_mask=~masks.causal(4),
         src_key_padding_mask=source == 0,

@@ -1,5 +1,6 @@
 """Recurrent layers: one set of weights for every step of a sequence."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Literal
 
@@ -52,7 +53,11 @@ class RecurrentLayer(nn.Module):
     def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
         """Outputs of all steps, in one fused call, (B, T, *), (B, P, D) -> (B, T, D)."""
         parts = state.transpose(0, 1).contiguous()  # (B, P, D) -> (P, B, D)
-        outputs: Tensor = self.weights(inputs, tuple(parts.split(1)) if self.cell == "lstm" else parts)[0]
+        # Not every CPU has recurrence in half precision: there it is computed in full.
+        if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+            inputs, parts = inputs.float(), parts.float()
+        with torch.autocast("cpu", enabled=False) if inputs.device.type == "cpu" else nullcontext():
+            outputs: Tensor = self.weights(inputs, tuple(parts.split(1)) if self.cell == "lstm" else parts)[0]
         return outputs
 
     def step(self, inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
