@@ -48,6 +48,6 @@ def test_each_row_reads_what_it_has_written(steps, tidied):
     torch.testing.assert_close(cache.read(query, "there", watch, mask), found)
     for place, row in enumerate(rows):
         keys, values = (torch.stack(part, 1) for part in zip(*row, strict=True))  # (H, L, K)
-        weights = (query[place].unsqueeze(1) @ keys.transpose(1, 2)).softmax(-1)
+        weights = (query[place].unsqueeze(1) @ keys.transpose(1, 2) / WIDTH**0.5).softmax(-1)
         torch.testing.assert_close(seen[0][place], weights)
         torch.testing.assert_close(found[place], (weights @ values).flatten())

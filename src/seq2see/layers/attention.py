@@ -13,9 +13,6 @@ from seq2see.layers.short import LONGEST, short_attention
 
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
-_MANY = 256
-"""Positions from which on one large product is worth joining the weights of several for it."""
-
 Watch = Callable[[str, Tensor, Tensor | None], Tensor]
 """Is told address, weights (B, H, T, S) and mask of each attention; what it returns is used as weights."""
 
@@ -117,6 +114,10 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(width, width, bias)
         self.value = nn.Linear(width, width, bias)
         self.output = nn.Linear(width, width, bias)
+        joined = [self.query, self.key, self.value]
+        _lay_side_by_side([layer.weight for layer in joined])
+        if bias:
+            _lay_side_by_side([layer.bias for layer in joined])
 
     def project(
         self, memory: Tensor, mask: Tensor | None = None, rotation: Tensor | None = None
@@ -160,18 +161,37 @@ class MultiHeadAttention(nn.Module):
         return joined
 
     def joined_weights(self, *names: str) -> tuple[Tensor, Tensor | None]:
-        """Weights and biases of several projections as those of one."""
+        """Weights and biases of several projections as those of one; without gradients, mostly no copies."""
         layers = [getattr(self, name) for name in names]
-        weight = torch.cat([layer.weight for layer in layers])
-        return weight, torch.cat([layer.bias for layer in layers]) if layers[0].bias is not None else None
+        weight = _stacked([layer.weight for layer in layers])
+        return weight, _stacked([layer.bias for layer in layers]) if layers[0].bias is not None else None
 
-    def _heads(self, states: Tensor, *names: str) -> list[Tensor]:
-        """Several projections, each split into heads, (B, T, D) -> (B, H, T, K)."""
-        if states.shape[:2].numel() < _MANY and not torch.is_grad_enabled():
-            return [split(getattr(self, name)(states), self.heads) for name in names]
+    def _heads(self, states: Tensor, *names: str) -> tuple[Tensor, ...]:
+        """Several projections by one product, split into heads, (B, T, D) -> (B, H, T, K) each."""
         projected = F.linear(states, *self.joined_weights(*names))
         parts: Tensor = projected.unflatten(-1, (len(names), self.heads, -1))
-        return [part.transpose(1, 2) for part in parts.unbind(2)]
+        return tuple(part.transpose(1, 2) for part in parts.unbind(2))
+
+
+def _lay_side_by_side(parameters: list[Tensor]) -> None:
+    """Let parameters be parts of one block of memory, which can then be used as a whole."""
+    with torch.no_grad():
+        parts = torch.cat([parameter.data for parameter in parameters]).chunk(len(parameters))
+    for parameter, part in zip(parameters, parts, strict=True):
+        parameter.data = part
+
+
+def _stacked(parts: list[Tensor]) -> Tensor:
+    """Tensors one under another: a view if they lie so in memory and no gradient is wanted, else a copy."""
+    if torch.is_grad_enabled():
+        return torch.cat(parts)
+    first, count = parts[0], len(parts)
+    start, size = first.data_ptr(), first.nbytes
+    storage = first.untyped_storage()
+    apart = any(part.data_ptr() != start + number * size for number, part in enumerate(parts))
+    if apart or start + count * size > storage.data_ptr() + storage.nbytes():
+        return torch.cat(parts)
+    return first.as_strided((count * len(first), *first.shape[1:]), first.stride(), first.storage_offset())
 
 
 def _rotated(states: Tensor, rotation: Tensor | None) -> Tensor:

@@ -19,9 +19,9 @@ _VECTOR = 16
 class KeyValueCache:
     """Keys (B * H, K, S) and values (B * H, S, K) of B sources, in the layout of products with queries.
 
-    Keys are divided by sqrt(K), so that scores are plain products. The W rows of a source (its beam) share
-    the S slots, of which `length` are in use. Slots after those are zero up to a whole vector, then undefined.
-    `append` writes into the memory of the cache that it is called on: do not use that one afterwards.
+    The W rows of a source (its beam) share the S slots, of which `length` are in use. Slots after those are
+    zero up to a whole vector, then undefined. `append` writes into the memory of the cache that it is called
+    on, so that one must not be used afterwards.
     """
 
     keys: Tensor
@@ -44,10 +44,10 @@ class KeyValueCache:
 
     @classmethod
     def filled(cls, seen: KeysValues) -> Self:
-        """A cache that holds these keys, which are not yet divided, and values, (B, H, S, K) each."""
-        heads, length, width = seen.keys.shape[1:]
+        """A cache that holds these keys and values, (B, H, S, K) each."""
+        heads, length = seen.keys.shape[1:3]
         room = max(_VECTOR, _whole(length)) - length
-        keys = pad(seen.keys.transpose(2, 3) * width**-0.5, (0, room)).flatten(0, 1).contiguous()
+        keys = pad(seen.keys.transpose(2, 3), (0, room)).flatten(0, 1).contiguous()
         values = pad(seen.values, (0, 0, 0, room)).flatten(0, 1).contiguous()
         return cls(keys, values, heads, length)
 
@@ -125,14 +125,14 @@ class KeyValueCache:
         queries = count * heads // len(self.keys)
         if queries > 1:
             query = query.view(-1, queries, heads, width).transpose(1, 2)
-        query = query.reshape(-1, queries, width)
+        query, scale = query.reshape(-1, queries, width), width**-0.5
         keys, values = self.keys, self.values
         if self.bias is not None:
-            scores = torch.baddbmm(self.bias, query, keys)
+            scores = torch.baddbmm(self.bias, query, keys, alpha=scale)
         else:
             if (used := _whole(self.length)) < keys.shape[2]:
                 keys, values = keys.narrow(2, 0, used), values.narrow(1, 0, used)
-            scores = torch.bmm(query, keys)
+            scores = torch.bmm(query * scale, keys)
             if beam_mask is not None:
                 scores.unflatten(0, (-1, heads)).add_(beam_mask.bias.unsqueeze(1))
             elif used > self.length:

@@ -54,13 +54,9 @@ class FastWeights(NamedTuple):
 
     @classmethod
     def of(cls, block: Block) -> Self:
-        """Of a block as it is now; later changes of its weights are not followed."""
-        weight, bias = block.attention.joined_weights("query", "key", "value")
-        width = len(weight) // 3
-        for part in (weight, bias) if bias is not None else (weight,):
-            # A cache holds keys divided by sqrt(K).
-            part[width : 2 * width] *= (width // block.attention.heads) ** -0.5
-        attention = FastSublayer.of(block.attention_residual, (weight, bias), block.attention.output)
+        """Of a block as it is now; whether later changes of its weights are followed is not defined."""
+        enter = block.attention.joined_weights("query", "key", "value")
+        attention = FastSublayer.of(block.attention_residual, enter, block.attention.output)
         cross = None
         if block.crosses:
             query = block.cross.query
