@@ -99,7 +99,10 @@ def table_figure(
         axes.set_yticks(range(len(labels)), labels)
         axes.set(title=title, xlabel=across, ylabel=up)
         axes.spines[:].set_visible(False)
-        axes.tick_params(length=0)
+        axes.tick_params(which="both", length=0)
+        for set_ticks in (axes.set_xticks, axes.set_yticks):
+            set_ticks([place - 0.5 for place in range(1, len(labels))], minor=True)
+        axes.grid(which="minor", color="#dddddd", linewidth=0.5)
         return figure_bytes(figure, kind)
 
 
