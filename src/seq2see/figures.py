@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Points", "change_figure", "figure_bytes", "line_figure", "scatter_figure", "table_figure"]
+__all__ = ["Points", "change_figure", "figure_bytes", "line_figure", "points_figure", "table_figure"]
 
 Points = Sequence[tuple[str, Sequence[float]]]
 """Along the axis: a label, and one value for each repetition."""
@@ -106,7 +106,7 @@ def table_figure(
         return figure_bytes(figure, kind)
 
 
-def scatter_figure(
+def points_figure(
     across: Sequence[float], up: Sequence[float], title: str, across_name: str, up_name: str, kind: str
 ) -> bytes:
     """A point for each pair of values, and the line on which both are equal."""

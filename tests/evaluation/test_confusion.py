@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seq2see.evaluation import Classes, Numbers
-from seq2see.evaluation.confusion import Confusion, confusion, confusion_figure, numbers_figure
+from seq2see.evaluation.confusion import Confusion, confusion, confusion_figure, scatter_figure
 
 
 def outcome() -> Classes:
@@ -43,8 +43,8 @@ def test_figures_are_files_that_do_not_change(kind, start):
     """H: the same outcome gives the same bytes, of the kind that was asked for."""
     numbers = Numbers(np.arange(5.0), np.arange(5.0) + 0.3)
     for make in (
-        lambda: confusion_figure(outcome(), "animals", kind),
-        lambda: numbers_figure(numbers, "t", kind=kind),
+        lambda: confusion_figure(outcome(), kind, "animals"),
+        lambda: scatter_figure(numbers, kind),
     ):
         assert make().startswith(start)
         assert make() == make()
@@ -52,4 +52,4 @@ def test_figures_are_files_that_do_not_change(kind, start):
 
 def test_a_number_that_never_changes_can_be_drawn():
     """H: equal numbers have room around them."""
-    assert numbers_figure(Numbers(np.ones(3), np.ones(3)), "flat").startswith(b"\x89PNG")
+    assert scatter_figure(Numbers(np.ones(3), np.ones(3))).startswith(b"\x89PNG")

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seq2see.evaluation.outcomes import Classes, Numbers
-from seq2see.figures import scatter_figure, table_figure
+from seq2see.figures import points_figure, table_figure
 
-__all__ = ["Confusion", "confusion", "confusion_figure", "numbers_figure"]
+__all__ = ["Confusion", "confusion", "confusion_figure", "scatter_figure"]
 
 _OTHER = "other"
 
@@ -51,7 +51,7 @@ def confusion(classes: Classes) -> Confusion:
     return Confusion(labels, classes.table()[np.ix_(occurs, occurs)])
 
 
-def confusion_figure(classes: Classes, title: str, kind: str = "png", most: int = 20) -> bytes:
+def confusion_figure(classes: Classes, kind: str = "png", title: str = "", most: int = 20) -> bytes:
     """The table as a figure: shades are shares of a true class, numbers are counts."""
     found = confusion(classes).reduced(most)
     shares = found.counts / np.maximum(1, found.counts.sum(1, keepdims=True))
@@ -60,8 +60,8 @@ def confusion_figure(classes: Classes, title: str, kind: str = "png", most: int 
     )
 
 
-def numbers_figure(numbers: Numbers, title: str, name: str = "value", kind: str = "png") -> bytes:
+def scatter_figure(numbers: Numbers, kind: str = "png", title: str = "", name: str = "value") -> bytes:
     """Predictions against the truth, with the line on which they would all be right."""
-    return scatter_figure(
+    return points_figure(
         numbers.truth.tolist(), numbers.predicted.tolist(), title, f"true {name}", f"predicted {name}", kind
     )
