@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Points", "change_figure", "figure_bytes", "line_figure"]
+__all__ = ["Points", "change_figure", "figure_bytes", "line_figure", "points_figure", "table_figure"]
 
 Points = Sequence[tuple[str, Sequence[float]]]
 """Along the axis: a label, and one value for each repetition."""
@@ -66,6 +66,65 @@ def change_figure(changes: Mapping[str, Sequence[float]], title: str, kind: str)
         axes.set_yticks(range(len(changes)), list(changes))
         axes.set_title(title)
         figure.colorbar(image, ax=axes)
+        return figure_bytes(figure, kind)
+
+
+def table_figure(
+    shades: Sequence[Sequence[float]],
+    numbers: Sequence[Sequence[int]],
+    labels: Sequence[str],
+    title: str,
+    across: str,
+    up: str,
+    kind: str,
+) -> bytes:
+    """A square table of numbers on cells whose shade is between 0 (white) and 1 (blue)."""
+    from matplotlib import rc_context
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    colours = LinearSegmentedColormap.from_list("share", ["#ffffff", _COLOURS[0]])
+    side = 1.6 + 0.48 * len(labels)
+    with rc_context({"svg.hashsalt": "seq2see", "font.size": 9}):
+        figure = Figure(figsize=(max(4.2, side), max(3.4, side)), layout="constrained")
+        axes = figure.add_subplot()
+        axes.imshow(shades, cmap=colours, vmin=0, vmax=1)
+        for row, values in enumerate(numbers):
+            for column, value in enumerate(values):
+                ink = "white" if shades[row][column] > 0.6 else "black"
+                if value:
+                    axes.text(column, row, f"{value:,}", ha="center", va="center", color=ink, fontsize=8)
+        turned = any(len(label) > 3 for label in labels)
+        axes.set_xticks(range(len(labels)), labels, rotation=90 if turned else 0)
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set(title=title, xlabel=across, ylabel=up)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(which="both", length=0)
+        for set_ticks in (axes.set_xticks, axes.set_yticks):
+            set_ticks([place - 0.5 for place in range(1, len(labels))], minor=True)
+        axes.grid(which="minor", color="#dddddd", linewidth=0.5)
+        return figure_bytes(figure, kind)
+
+
+def points_figure(
+    across: Sequence[float], up: Sequence[float], title: str, across_name: str, up_name: str, kind: str
+) -> bytes:
+    """A point for each pair of values, and the line on which both are equal."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    low, high = min(*across, *up), max(*across, *up)
+    edge = 0.04 * (high - low) or 1.0
+    ends = (low - edge, high + edge)
+    crowd = min(1.0, 40 / len(across) ** 0.5 / 4)
+    with rc_context({"svg.hashsalt": "seq2see", "font.size": 11}):
+        figure = Figure(figsize=(5.2, 5.2), layout="constrained")
+        axes = figure.add_subplot()
+        axes.plot(ends, ends, color=_COLOURS[1], linewidth=1.2, zorder=3)
+        axes.scatter(across, up, s=14, color=_COLOURS[0], alpha=max(0.2, crowd), linewidths=0)
+        axes.set(title=title, xlabel=across_name, ylabel=up_name, xlim=ends, ylim=ends, aspect="equal")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
         return figure_bytes(figure, kind)
 
 

@@ -1,6 +1,7 @@
 """The table of metrics: parity with scikit-learn, scipy and seqeval, and rows that say what is true."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -185,6 +186,17 @@ def test_every_row_says_what_it_is():
         assert row.unit in ("%", "")
         assert row.goals
         assert set(row.goals) <= {"generate", "classify", "regress", "tag"}
+
+
+def test_the_documentation_has_the_same_table():
+    """H: docs/evaluation.md says of every metric what its row says."""
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    shown = [line for line in page.splitlines() if line.startswith("| `")]
+    assert shown == [
+        f"| `{row.name}` | {', '.join(row.goals)} | {row.unit} "
+        f"| {'more' if row.higher_is_better else 'less'} | {row.meaning} |"
+        for row in METRICS.values()
+    ]
 
 
 def test_parts_add_up_to_the_score():
