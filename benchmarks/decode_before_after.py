@@ -106,14 +106,20 @@ def _model(layers: int, width: int, recurrent: bool = False) -> Any:
     """A model with random weights that prefers no token for ever."""
     import torch
 
-    from seq2see.models import ModelSettings, Seq2Seq
+    import seq2see.models as models
 
     torch.manual_seed(1)
     part: dict[str, Any] = {"layers": layers, "heads": 4, "feedforward": 4 * width}
     if recurrent:
         part = {"kind": "recurrent", "layers": layers}
-    settings = ModelSettings.model_validate({"width": width, "encoder": part, "decoder": part})
-    model = Seq2Seq(settings, SIZE, SIZE).eval()
+    settings = models.ModelSettings.model_validate({"width": width, "encoder": part, "decoder": part})
+    if hasattr(models, "Vocabulary"):
+        from seq2see.text import STANDARD
+
+        vocabulary = models.Vocabulary(SIZE, STANDARD)
+        model: Any = models.make_encoder_decoder(settings, vocabulary, vocabulary).eval()
+    else:  # version 0.1.0
+        model = getattr(models, "Seq2Seq")(settings, SIZE, SIZE).eval()  # noqa: B009
     for parameter in model.parameters():
         parameter.data += torch.randn_like(parameter) * 0.05
     return model

@@ -12,11 +12,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from seq2see.cli import using
-from seq2see.data.pairs import columns_of
+from seq2see.cli.predict import Asked, write_outputs
 from seq2see.engines.ctranslate2 import CTranslate2
 from seq2see.engines.export import source_names
-from seq2see.goals import load
+from seq2see.goals import load_text
 from seq2see.goals.text_model import Output, Source, TextModel
 
 SEARCHES: dict[str, dict[str, Any]] = {
@@ -31,7 +30,7 @@ ROUNDS = 3
 
 def main(run: Path, file: Path) -> None:
     """Print a table of agreement and one of speed."""
-    model = load(run, "cpu")
+    model = load_text(run, "cpu")
     lines = file.read_text(encoding="utf-8").splitlines()
     sources = [Source(line.split("\t")[0]) for line in lines]
     exact, small = CTranslate2(model, run), CTranslate2(model, run, int8=True)
@@ -56,7 +55,7 @@ def main(run: Path, file: Path) -> None:
 def _outputs(
     model: TextModel, engine: CTranslate2 | None, sources: list[Source], options: dict[str, Any]
 ) -> list[list[Output]]:
-    model.engine = engine
+    model.engine = engine or model.own_loop
     return list(model.decode(sources, **options))
 
 
@@ -95,7 +94,7 @@ def _speed(
 
     def through() -> None:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-            using.decode_with(model, str(file), columns_of(model.recipe.data), None, False, {"beam": beam})
+            write_outputs(model, str(file), model.recipe.data, Asked(), {"beam": beam})
 
     model.engine = engine
     tried: dict[Any, list[float]] = {}

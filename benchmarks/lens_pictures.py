@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-import seq2see
 from benchmarks.browser import exploring, shown
+from seq2see.goals import load_text
 from seq2see.lens.terminal import HeatMap
 from seq2see.lens.view import View
 
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "lens")
     arguments = parser.parse_args()
     arguments.out.mkdir(exist_ok=True)
-    view = seq2see.load(arguments.run, device="cpu").attention(arguments.text)
+    view = load_text(arguments.run, device="cpu").attention(arguments.text)
     view.save(
         arguments.out / "map.svg", title=f"{arguments.text}: where each sound looks", preset="two-column"
     )

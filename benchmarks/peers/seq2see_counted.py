@@ -7,7 +7,6 @@ from pathlib import Path
 
 from seq2see.cli import main
 from seq2see.data.batches import Batch, Batches
-from seq2see.text import PAD
 
 counts = {"kept": 0, "places": 0}
 plain = Batches.__iter__
@@ -16,9 +15,11 @@ plain = Batches.__iter__
 def counted(batches: Batches) -> Iterator[Batch]:
     """The same batches; the begin symbol is no place of its own."""
     for batch in plain(batches):
-        for side in (batch.source, batch.labels):
-            counts["kept"] += int((side != PAD).sum())
-            counts["places"] += side.numel()
+        for name, first in (("source", 0), ("target", 1)):
+            mask = batch[name].mask
+            assert mask is not None
+            counts["kept"] += int(mask[:, first:].sum())
+            counts["places"] += mask[:, first:].numel()
         yield batch
 
 

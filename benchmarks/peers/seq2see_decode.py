@@ -6,19 +6,21 @@ from typing import Any
 
 from clock import measure, read_plan
 
-import seq2see
+from seq2see.goals import load_text
 from seq2see.goals.text_model import Source, TextModel
 
 BATCH_TOKENS = (None, 4096)
 """The recipe's own, and some others."""
-UNSCORED: dict[str, Any] = {"scored": False} if "scored" in inspect.signature(Model.decode).parameters else {}
+UNSCORED: dict[str, Any] = (
+    {"scored": False} if "scored" in inspect.signature(TextModel.decode).parameters else {}
+)
 """The peers give no log-probabilities either; earlier versions always did."""
 
 
 def main() -> None:
     """Time several sizes of a batch."""
     plan = read_plan()
-    model = seq2see.load(plan["model"], "cpu")
+    model = load_text(plan["model"], "cpu")
     batched = {
         f"batch_tokens {tokens or 'default'}": partial(decode, model, plan["longest"], tokens)
         for tokens in BATCH_TOKENS

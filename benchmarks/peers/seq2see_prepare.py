@@ -11,11 +11,11 @@ from pathlib import Path
 import torch
 from clock import read_lines
 
-import seq2see
-from seq2see.data.batches import pad
-from seq2see.models.weights import write_tensors
+from seq2see.data.columns.contract import fill
+from seq2see.goals import load_text
 from seq2see.goals.text_model import Source, TextModel
-from seq2see.text import BEGIN
+from seq2see.models.weights import write_tensors
+from seq2see.text import BEGIN, PAD
 
 SHARE = 50
 """One source in so many never ends."""
@@ -26,7 +26,7 @@ def main() -> None:
     """Write `logits.safetensors`, `ending.src` and `never-ending.src`."""
     run, test, types, folder = map(Path, sys.argv[1:5])
     longest = int(sys.argv[5])
-    model, lines = seq2see.load(run, "cpu"), read_lines(test)
+    model, lines = load_text(run, "cpu"), read_lines(test)
     targets = read_lines(test.with_suffix(".tgt"))
     write_logits(model, lines[:COMPARED], targets[:COMPARED], folder / "logits.safetensors")
     ends, goes_on = parted(model, lines, longest)
@@ -46,10 +46,10 @@ def main() -> None:
 
 def write_logits(model: TextModel, sources: list[str], targets: list[str], path: Path) -> None:
     """The logits of pairs, at every place of the target."""
-    source = pad(model.codec.encode_sources(sources))
-    inputs = pad([ids[:-1] for ids in model.codec.encode_targets(targets)], before=BEGIN)
+    source = fill(model.codec.encode_sources(sources), PAD)[0]
+    inputs = fill([ids[:-1] for ids in model.codec.encode_targets(targets)], PAD, BEGIN)[0]
     with torch.inference_mode():
-        logits = model.network(source, inputs)
+        logits = model.network.logits(source, inputs)
     write_tensors(path, {"source": source, "inputs": inputs, "logits": logits})
 
 

@@ -1,12 +1,14 @@
 """How good a model is on some examples: its scores, a floor beside them, what it confuses, its worst answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seq2see.data import Pair
 from seq2see.errors import Seq2seeError, SettingsError
-from seq2see.evaluation import METRICS, Classes, Numbers, Outcome, Tags, score
+from seq2see.evaluation import METRICS, Classes, Numbers, Outcome, Tags, Texts, score
+from seq2see.evaluation.confusion import confusion, confusion_figure, scatter_figure
+from seq2see.evaluation.floors import FLOORS, Known, best_floor
 from seq2see.goals import Predictor, goal_named
 
 __all__ = ["Floor", "Judgement", "floor_of", "judge", "training_examples"]
@@ -52,13 +54,7 @@ class Judgement:
         outcome = self.outcome.classes() if isinstance(self.outcome, Tags) else self.outcome
         if not isinstance(outcome, Classes):
             return []
-        counts = outcome.table()
-        rows = [
-            (outcome.labels[right], outcome.labels[said], int(counts[right, said]))
-            for right, said in zip(*counts.nonzero(), strict=True)
-            if right != said
-        ]
-        return sorted(rows, key=lambda row: -row[2])
+        return confusion(outcome).mistakes()
 
     def worst(self, count: int) -> list[dict[str, str]]:
         """The worst answers, each with what it should have been."""
@@ -71,8 +67,6 @@ class Judgement:
 
     def figure(self, kind: str) -> bytes:
         """What was confused with what, or numbers beside the right ones, as an image."""
-        from seq2see.evaluation.confusion import confusion_figure, scatter_figure
-
         outcome = self.outcome.classes() if isinstance(self.outcome, Tags) else self.outcome
         if isinstance(outcome, Classes):
             return confusion_figure(outcome, kind)
@@ -93,23 +87,26 @@ def judge(
     scores: dict[str, float] = {}
     for number, (name, outcome) in enumerate(outcomes.items()):
         scores |= {f"{name}.{key}" if number else key: value for key, value in score(outcome).items()}
-    floor = floor_of(model, list(train), examples, outcomes) if train is not None else None
+    main = next(iter(outcomes.values()))
+    floor = floor_of(model, list(train), examples, main) if train is not None else None
     return Judgement(model, examples, outcomes, floor, scores)
 
 
 def floor_of(
-    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcomes: Mapping[str, Outcome]
+    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcome: Outcome
 ) -> Floor | None:
-    """The best floor of a goal on the examples that a model was asked."""
-    main = next(iter(outcomes.values()))
-    floors = goal_named(model.recipe.goal).floors(train, examples, main, model.recipe)
-    found = {name: score(outcome) for name, outcome in floors.items()}
-    if not found:
+    """The best of a few simple rules on the examples that a model was asked."""
+    goal = goal_named(model.recipe.goal)
+    if type(outcome) not in FLOORS or not train:
         return None
-    headline = next(iter(next(iter(found.values()))))
-    direction = METRICS[headline].direction
-    best = max(found, key=lambda name: found[name][headline] * direction)
-    return Floor(best, found[best])
+    if isinstance(outcome, Texts):
+        asked = outcome.examples
+        test = Known([one.source for one in asked], [one.references for one in asked], unit=outcome.unit)
+    else:
+        test = goal.known(examples, model.recipe)
+    known = replace(goal.known(train, model.recipe), unit=test.unit)
+    name, best = best_floor(type(outcome), known, test)
+    return Floor(name, score(best))
 
 
 def training_examples(model: Predictor) -> list[Pair] | None:

@@ -157,7 +157,7 @@ def _tag(option: type[Settings]) -> str | None:
 
 
 def _options(field: FieldInfo) -> list[type[Settings]]:
-    """The settings that a field may hold; one whose kinds stand in a table has a validator that lists them."""
+    """The settings that a field may hold; where kinds stand in a table, its validator lists them."""
     for mark in field.metadata:
         listed = getattr(getattr(mark, "func", None), "options", None)
         if listed is not None:

@@ -171,8 +171,8 @@ def train(
         replace_text(folder / "card.md", card(run, progress))
     floor = None
     if progress.finished:
-        outcomes = model.outcomes(corpus.dev_pairs, recipe.training.dev_examples, **model.quick)
-        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcomes)
+        outcome = model.outcome(corpus.dev_pairs, **model.quick)
+        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcome)
     return Trained(folder, model, progress, corpus.dev_pairs, trainer.interrupted, floor)
 
 

@@ -1,6 +1,7 @@
 """CTranslate2 says what our own loop says, whatever a Transformer is made of."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def both(
     model: TextModel, folder: Path, sources: list[Source], **options: Any
 ) -> tuple[list[list[Output]], list[list[Output]], Counting]:
     """Outputs of our own loop and of the engine."""
-    model.engine = None
+    model.engine = model.own_loop
     own = list(model.decode(sources, **options))
     model.engine = engine = Counting(model, folder)
     return own, list(model.decode(sources, **options)), engine
@@ -103,7 +104,7 @@ def test_beams_find_the_same_or_better(name: str, options: dict[str, Any], tmp_p
 def test_a_cut_output_ends_where_ours_does(tmp_path: Path) -> None:
     """Limits go by the length of the source, and one batch has sources of many lengths."""
     model = small_run()
-    model.about["length_ratio"] = -0.45
+    model.run.facts = replace(model.facts, length_ratio=-0.45)
     own, its, engine = both(model, tmp_path, sentences(), beam=1)
     agree(own, its)
     assert sum(output[0].cut for output in own) > 20

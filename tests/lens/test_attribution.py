@@ -43,7 +43,7 @@ def test_the_gradient_is_that_of_the_source_embedding(make_model, shared):
         hook = network.front.embed.register_forward_hook(stretch)
         try:
             with torch.no_grad():
-                logits = network.double()(source, inputs)
+                logits = network.double().logits(source, inputs)
         finally:
             hook.remove()
             network.float()

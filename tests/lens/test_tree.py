@@ -6,7 +6,7 @@ from seq2see.decoding import DecodingSettings
 from seq2see.decoding.search import search
 from seq2see.lens.recording import say
 from seq2see.lens.tree import TreeGrower
-from seq2see.text import BEGIN, END
+from seq2see.text import BEGIN, END, STANDARD
 
 
 def path(nodes, place):
@@ -21,7 +21,7 @@ def path(nodes, place):
 def test_a_tree_holds_every_hypothesis_and_those_that_were_dropped(make_model):
     network = make_model(noise=0.1)
     source = [4, 5, 6, 7, END]
-    grower = TreeGrower()
+    grower = TreeGrower(STANDARD)
     with torch.inference_mode():
         memory = network.encode_ids(torch.tensor([source]))
     settings = DecodingSettings(beam=3, nbest=3)
@@ -51,4 +51,4 @@ def test_following_changes_no_output(make_model):
         memory = network.encode_ids(torch.tensor([[4, 5, 6, 7, END]]))
     settings = DecodingSettings(beam=4, nbest=4)
     plain = search(network, memory, [6], settings)
-    assert search(network, memory, [6], settings, follow=TreeGrower()) == plain
+    assert search(network, memory, [6], settings, follow=TreeGrower(STANDARD)) == plain

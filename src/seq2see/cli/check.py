@@ -26,10 +26,13 @@ def check(files: Sequence[str], named: Named, goal: str | None, show: int, as_js
     base = Columns(**task_settings(files[0]).get("data", {}))
     columns = columns_of(base, **named)
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
-    found = run_check(files, columns, goal_named(meant))
+    aim = goal_named(meant)
+    targets, numbers = len(columns.targets), len(columns.numbers)
+    found = run_check(files, columns, lambda example: aim.problem(example, targets, numbers), aim.odd)
     if as_json:
-        answer({"files": [{**asdict(one), "unusable": one.unusable} for one in found]})
+        answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:
+        results.print(f"goal: {meant} ({why})", highlight=False, markup=False)
         for one in found:
             _print(one, show)
     sys.exit(1 if any(one.unusable for one in found) else 0)

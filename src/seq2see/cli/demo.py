@@ -10,10 +10,9 @@ from pathlib import Path
 from seq2see.cli.console import errors, results, say, table
 from seq2see.cli.explore import serve_explorer
 from seq2see.cli.ladder import climb_and_write, show
-from seq2see.cli.predict import text_model
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
-from seq2see.goals import load
+from seq2see.goals import load_text
 from seq2see.goals.text_model import TextModel
 from seq2see.lens.terminal import HeatMap
 from seq2see.workflow import Request
@@ -53,7 +52,7 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
         max_minutes=minutes / len(PRESETS),
     )
     found = climb_and_write(request, PRESETS, [1], ["seq2see", *sys.argv[1:]])
-    models = {rung.preset: text_model(load(rung.run), "the demo") for rung in found.rungs}
+    models = {rung.preset: load_text(rung.run) for rung in found.rungs}
     best = max(found.rungs[1:], key=lambda rung: rung.score)  # the first has no attention to look at
     _pronounce(models)
     _look(models[best.preset], best.preset)

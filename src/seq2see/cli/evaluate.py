@@ -75,7 +75,7 @@ def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[di
         "line": "each line counts",
         "source": "each distinct source counts once, any of its targets is right",
     }
-    title = f"{len(found.outcome):,} {'sources' if counted['by'] == 'source' else 'lines'} of {file}: {each[counted['by']]}"
+    title = f"{len(found.outcome):,} {counted['by']}s of {file}: {each[counted['by']]}"
     rows = []
     for name, value in found.scores.items():
         below = found.floor.scores.get(name) if found.floor is not None else None

@@ -22,7 +22,7 @@ from seq2see.lens.edits import Edit, parse_edit
 from seq2see.lens.looking import Wanted
 from seq2see.lens.terminal import HeatMap
 
-__all__ = ["Asked", "choose_engine", "predict", "score", "text_model", "write_outputs"]
+__all__ = ["Asked", "choose_engine", "predict", "score", "write_outputs"]
 
 _TOGETHER = 16
 """Lines that are written together; every window of decoding has a multiple of it."""
@@ -72,7 +72,7 @@ def _refuse_search(run: Path, model: ReadingModel[Any], asked: Asked) -> None:
     given += ["--engine"] * (asked.engine not in ("auto", "torch"))
     if given:
         raise SettingsError(
-            f"{run} is a model for the goal {model.recipe.goal}, which searches for nothing; leave {given[0]} out"
+            f"{run} is for the goal {model.recipe.goal}, which searches for nothing; leave {given[0]} out"
         )
 
 
@@ -189,13 +189,6 @@ def choose_engine(model: TextModel, run: Path, asked: Asked, **needs: bool) -> N
     use_engine(model, run, asked.engine, int8=asked.int8, settings=settings, **needs)
     if model.engine is not model.own_loop:
         say(f"decoding with {model.engine}")
-
-
-def text_model(model: Predictor, what: str) -> TextModel:
-    """A model that writes, where nothing else will do."""
-    if not isinstance(model, TextModel):
-        raise SettingsError(f"{what} is for models that write texts, and this one is for {model.recipe.goal}")
-    return model
 
 
 def score(run: Path, file: str, columns: Named, device: str, as_json: bool) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seq2see.data.lines import open_bytes
-from seq2see.data.pairs import Columns, Pair, PairFile, Problem
+from seq2see.data.pairs import Check, Columns, Pair, PairFile, Problem
 
 __all__ = ["Coverage", "FileCheck", "SideSummary", "check"]
 
@@ -98,9 +98,18 @@ class FileCheck:
         return sum(self.counts[kind] for kind in {item.kind for item in self.problems if item.fatal})
 
 
-def check(names: Sequence[str], columns: Columns) -> list[FileCheck]:
-    """Look through files of pairs; the first is the training data, the others are dev or test data."""
-    files = [PairFile(name, columns, training=not place) for place, name in enumerate(names)]
+Odd = Callable[[Sequence[Pair]], list[Problem]]
+"""What is odd about all the examples of a file together, by what is to be made of them."""
+
+
+def check(
+    names: Sequence[str], columns: Columns, problem: Check | None = None, odd: Odd | None = None
+) -> list[FileCheck]:
+    """Look through files of pairs; the first is the training data, the others are dev or test data.
+
+    `problem` finds what is wrong with one example, and `odd` with all of a file together.
+    """
+    files = [PairFile(name, columns, training=not place, check=problem) for place, name in enumerate(names)]
     for path in (path for file in files for path in file.paths):
         # A misspelt last name is told before the first file is read; pipes are opened only once.
         if path.is_dir() or not path.exists():
@@ -108,7 +117,7 @@ def check(names: Sequence[str], columns: Columns) -> list[FileCheck]:
     checks: list[FileCheck] = []
     training: _Contents | None = None
     for file in files:
-        contents = _Contents(file)
+        contents = _Contents(file, odd)
         checks.append(contents.finish(training))
         training = training or contents
     return checks
@@ -271,8 +280,9 @@ class _Joined:
 class _Contents:
     """A file read once: its problems, its sides, and keys that stand for its pairs."""
 
-    def __init__(self, file: PairFile) -> None:
+    def __init__(self, file: PairFile, odd: Odd | None = None) -> None:
         self.name = file.name
+        self._odd, self._examples = odd, list[Pair]()
         self.lines = 0
         self.tally = _Tally()
         self.source, self.target = _Side("source"), _Side("target")
@@ -295,6 +305,10 @@ class _Contents:
         features = self.features.summary() if self.features else None
         if source and target and pairs >= _LEAST_PAIRS:
             self._find_disproportion(source, target)
+        if self._odd is not None:
+            for problem in self._odd(self._examples):
+                self.tally.add(problem)
+            self._examples = []
         if training:
             self._find_seen(training)
         coverage = self._coverage(training) if training and pairs else {}
@@ -329,6 +343,8 @@ class _Contents:
             self.features.add([text.translate(_FEATURE_SEPARATORS) for text in features])
         rows = {name: side.not_normalised() for name, side in joined.items()}
         self._note("not normalised", rows, numbers)
+        if self._odd is not None:
+            self._examples += chunk
         for number, source, target in zip(numbers, sources, targets, strict=True):
             if source == target:
                 self.tally.add(

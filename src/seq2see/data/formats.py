@@ -213,7 +213,7 @@ def conll(
 ) -> Iterator[tuple[int, Fields | BadRecordError]]:
     """Sentences of a CoNLL file: a word a line with its columns, blank lines between sentences.
 
-    The words, and the tags of each column, are joined by spaces; a space inside a word becomes a no-break one.
+    The words, and the tags of each column, are joined by spaces; one inside a word becomes a no-break space.
     """
     header = CONLLU if universal else None
     if universal:

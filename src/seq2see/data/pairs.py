@@ -26,7 +26,7 @@ Column = int | str
 
 
 class Columns(Settings):
-    """Where the parts of an example stand: a number counted from 1, or the name in a header or JSON object."""
+    """Where the parts of an example stand: a number counted from 1, or a name in a header or JSON object."""
 
     source: Column = 1
     target: Column | tuple[Column, ...] = 2

@@ -11,12 +11,13 @@ from seq2see.goals.contract import Columns, Goal, Predictor
 from seq2see.goals.generate import Generate
 from seq2see.goals.regress import Regress
 from seq2see.goals.tag import Tag
+from seq2see.goals.text_model import TextModel
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import read_recipe
 from seq2see.run import DataFacts, Run, device_of
 from seq2see.settings import near
 
-__all__ = ["GOALS", "Columns", "Goal", "Predictor", "goal_named", "guess", "load"]
+__all__ = ["GOALS", "Columns", "Goal", "Predictor", "goal_named", "guess", "load", "load_text"]
 
 GOALS: dict[str, Goal] = {
     "tag": Tag(),
@@ -63,6 +64,16 @@ def load(folder: str | Path, device: str = "auto") -> Predictor:
     facts = DataFacts.read(folder)
     run = Run(recipe, columns, network.to(device_of(device)), facts, folder, read_calibration(folder))
     return goal.predictor(run)
+
+
+def load_text(folder: str | Path, device: str = "auto") -> TextModel:
+    """The same for a run whose model writes texts; others are refused."""
+    model = load(folder, device)
+    if not isinstance(model, TextModel):
+        raise SettingsError(
+            f"{folder} is for the goal {model.recipe.goal}, and a model that writes texts is needed"
+        )
+    return model
 
 
 def read_calibration(folder: Path) -> dict[str, float]:

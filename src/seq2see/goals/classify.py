@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from seq2see.data import Pair, Problem
+from seq2see.data.check import Odd
 from seq2see.data.columns import Labels, LabelSets
 from seq2see.data.columns.label import SEPARATOR, split_labels
 from seq2see.data.columns.number import parse_number
@@ -18,8 +20,10 @@ from seq2see.data.survey import Survey
 from seq2see.evaluation import Classes, Outcome
 from seq2see.evaluation import LabelSets as SetOutcome
 from seq2see.evaluation.calibration import expected_calibration_error, fit_temperature, probabilities
+from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.oddities import odd_labels
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
@@ -31,7 +35,7 @@ from seq2see.models.heads import ClassHead
 from seq2see.recipe import Recipe
 from seq2see.run import Run
 
-__all__ = ["Classified", "Classifier", "Classify", "number_problem"]
+__all__ = ["Classified", "Classifier", "Classify", "number_problem", "numbers_of"]
 
 _MOST_CLASSES = 100
 _EACH = 10
@@ -46,6 +50,13 @@ def number_problem(example: Pair, numbers: int) -> Problem | None:
         if parse_number(text) is None:
             return Problem(example.line, "not a number", f"{text[:40]!r} in number column {place}")
     return None
+
+
+def numbers_of(examples: Sequence[Pair], count: int) -> NDArray[np.float64] | None:
+    """The further columns of numbers of examples, (examples, columns)."""
+    if not count:
+        return None
+    return np.array([[parse_number(text) for text in one.extras[:count]] for one in examples], float)
 
 
 class Classify:
@@ -64,6 +75,11 @@ class Classify:
     def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
         """Any target is a label; extra numbers must be numbers."""
         return number_problem(example, numbers)
+
+    @property
+    def odd(self) -> Odd:
+        """Labels that are rare or nearly alike."""
+        return odd_labels
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""
@@ -135,11 +151,12 @@ class Classify:
             temperature, after = 1.0, before
         return {"temperature": temperature, "ece_before": before, "ece_after": after}
 
-    def floors(
-        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
-    ) -> dict[str, Outcome]:
-        """The commonest class, and a linear model on counts of words and letters."""
-        return {}
+    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+        """Texts and their labels."""
+        truth: list[Any] = [one.target.strip() for one in examples]
+        if recipe.model.head.several_labels:
+            truth = [set(split_labels(one.target)) for one in examples]
+        return Known([one.source for one in examples], truth, numbers_of(examples, len(recipe.data.numbers)))
 
 
 @dataclass(frozen=True)

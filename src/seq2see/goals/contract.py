@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 
 from seq2see.data import Pair, Problem
+from seq2see.data.check import Odd
 from seq2see.data.columns import Column
 from seq2see.data.survey import Survey
 from seq2see.evaluation import Outcome
+from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.lens.asked import Look
 from seq2see.lens.edits import Edit
@@ -91,6 +93,10 @@ class Goal(Protocol):
     def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
         """What is wrong with an example that has so many target columns and columns of numbers."""
 
+    @property
+    def odd(self) -> Odd | None:
+        """Finds what is odd about the examples of a file together, or None if nothing can be."""
+
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Settings for some examples, as far as they were not asked for."""
 
@@ -112,7 +118,5 @@ class Goal(Protocol):
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """What held-out examples tell of how sure the answers are, kept with the run."""
 
-    def floors(
-        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
-    ) -> dict[str, Outcome]:
-        """What a few lines of code answer to the same examples as a model's outcome, by name."""
+    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+        """Examples as a few lines of code take them, to be a floor under the model's scores."""

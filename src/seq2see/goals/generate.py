@@ -8,7 +8,7 @@ from seq2see.data import Pair, Problem
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
-from seq2see.evaluation import Outcome
+from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.text_model import TextModel
@@ -31,6 +31,11 @@ class Generate:
 
     def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
         """Any text will do."""
+        return None
+
+    @property
+    def odd(self) -> None:
+        """Texts are checked as they are."""
         return None
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
@@ -66,11 +71,9 @@ class Generate:
         """Log-probabilities are given as they are."""
         return {}
 
-    def floors(
-        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
-    ) -> dict[str, Outcome]:
-        """The most frequent target of a source that training showed, else a copy of the source."""
-        return {}
+    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+        """Sources and their targets."""
+        return Known([one.source for one in examples], [(one.target,) for one in examples])
 
 
 def _refuse_extras(recipe: Recipe) -> None:

@@ -157,7 +157,7 @@ class ReadingModel(Shown, Generic[A]):
         numbers: Sequence[Any] | None = None,
         categories: Sequence[Any] | None = None,
     ) -> list[Pair]:
-        """Texts as examples; numbers and categories are those of each text, or a list where there are several."""
+        """Texts as examples; numbers and categories are those of each text, or a list of several."""
         data = self.recipe.data
         extras = [()] * len(texts) if numbers is None and categories is None else None
         if extras is None:

@@ -9,14 +9,17 @@ import numpy as np
 from torch import Tensor
 
 from seq2see.data import Pair, Problem
+from seq2see.data.check import Odd
 from seq2see.data.columns import Number
 from seq2see.data.columns.number import number_of, parse_number
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
 from seq2see.evaluation import Numbers, Outcome
+from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
-from seq2see.goals.classify import number_problem
+from seq2see.goals.classify import number_problem, numbers_of
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.oddities import odd_numbers
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
@@ -55,6 +58,11 @@ class Regress:
             comma = ", where decimals have a point" if "," in example.target else ""
             return Problem(example.line, "not a number", f"the target {example.target[:40]!r}{comma}")
         return number_problem(example, numbers)
+
+    @property
+    def odd(self) -> Odd:
+        """Numbers far from all others."""
+        return odd_numbers
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""
@@ -96,11 +104,10 @@ class Regress:
         rank = min(len(errors) - 1, int(np.ceil(_SURE * (len(errors) + 1))) - 1)
         return {"interval": float(errors[rank]), "interval_share": _SURE}
 
-    def floors(
-        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
-    ) -> dict[str, Outcome]:
-        """The mean, and linear models on counts of letters."""
-        return {}
+    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+        """Texts and their numbers."""
+        truth = [number_of(one.target, one.line, "the target") for one in examples]
+        return Known([one.source for one in examples], truth, numbers_of(examples, len(recipe.data.numbers)))
 
 
 @dataclass(frozen=True)

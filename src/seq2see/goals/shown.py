@@ -35,7 +35,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            f"<tr><th align='left'>{escape(name)}</th><td align='left'>{escape(text)}</td></tr>"
             for name, text in described(self.run)
         )
         return f"<table><caption>seq2see {type(self).__name__}</caption>{rows}</table>"

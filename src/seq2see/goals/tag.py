@@ -10,14 +10,17 @@ import torch
 from torch import Tensor
 
 from seq2see.data import Pair, Problem
+from seq2see.data.check import Odd
 from seq2see.data.columns import Tags
 from seq2see.data.columns.tags import split_tags, split_words
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
 from seq2see.evaluation import Outcome
 from seq2see.evaluation import Tags as TagOutcome
+from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.oddities import odd_tags
 from seq2see.goals.reading_choices import choose_tagger
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
@@ -71,6 +74,11 @@ class Tag:
                 return Problem(example.line, "words and tags", f"{words} words and {len(column)} tags")
         return None
 
+    @property
+    def odd(self) -> Odd:
+        """Tags that are rare or nearly alike."""
+        return odd_tags
+
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Words and letters, encoder and schedule by the number of sentences."""
         return choose_tagger(found, asked, model)
@@ -118,11 +126,11 @@ class Tag:
         """Probabilities of tags are given as they are."""
         return {}
 
-    def floors(
-        self, train: Sequence[Pair], test: Sequence[Pair], outcome: Outcome, recipe: Recipe
-    ) -> dict[str, Outcome]:
-        """The most frequent tag of each word."""
-        return {}
+    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+        """Words and the tags of the first column."""
+        return Known(
+            [split_words(one.source) for one in examples], [split_tags(one.target)[0] for one in examples]
+        )
 
 
 @dataclass(frozen=True)

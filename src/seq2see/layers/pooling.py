@@ -30,7 +30,7 @@ def pool(kind: Pooling, states: Tensor, mask: Tensor, summary: Tensor) -> Tensor
 
 
 class AttentionPooling(nn.Module):
-    """Each head weighs all positions by a learned query, softmax(v tanh(W h)), and reads its share of them."""
+    """Each head weighs all positions by a learned query, softmax(v tanh(W h)), and reads its share."""
 
     def __init__(self, width: int, heads: int, address: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Looks at models that read but do not write: attention, edits and attributions of a class, number or tags."""
+"""Looks at models that read but do not write: attention, edits, and what each token did for the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Kinds of columns: each turns the texts of examples into rows of numbers, and rows into a side of a batch."""
+"""Kinds of columns: each turns texts of examples into rows of numbers, and rows into a side of a batch."""
 
 from seq2see.data.columns.contract import Column, Stored
 from seq2see.data.columns.extras import Extras

@@ -41,7 +41,8 @@ class ConvolutionSettings(EncoderSettings):
     def check(self, model: "ModelSettings") -> None:
         if self.kernel % 2 == 0:
             raise ValueError(
-                f"encoder.kernel = {self.kernel} has no middle; choose an odd number such as {self.kernel + 1}"
+                f"encoder.kernel = {self.kernel} has no middle; choose an odd number such as "
+                f"{self.kernel + 1}"
             )
 
 

@@ -102,7 +102,7 @@ class Summed(nn.Module):
         if "extras" in sides:
             parts.append(sides["extras"].values.to(memory.states.dtype))
         if self.output is None:
-            assert counted is not None
+            assert isinstance(counted, Tensor)
             return counted
         states = torch.cat(parts, -1)
         if self.hidden is not None:
