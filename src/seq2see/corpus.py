@@ -38,9 +38,9 @@ def guess_goal(settings: DataSettings) -> tuple[str, str]:
 
 def checked_file(name: str, settings: DataSettings, goal: Goal, training: bool = False) -> PairFile:
     """A file whose examples are checked for what a goal needs of them."""
-    targets, numbers = len(settings.targets), len(settings.numbers)
+    numbers = len(settings.numbers)
     return PairFile(
-        name, settings, training=training, check=lambda example: goal.problem(example, targets, numbers)
+        name, settings, training=training, check=lambda example: goal.examples.problem(example, numbers)
     )
 
 

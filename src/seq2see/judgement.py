@@ -1,4 +1,4 @@
-"""How good a model is on some examples: its scores, a floor beside them, what it confuses, its worst answers."""
+"""How good a model is on some examples: its scores beside a floor, what it confuses, its worst answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,34 +1,37 @@
 """The verb `check`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
 from rich.markup import escape
 
-from seq2see.cli.columns import Named
 from seq2see.cli.console import answer, results, table
-from seq2see.corpus import guess_goal
 from seq2see.data.check import FileCheck
 from seq2see.data.check import check as run_check
-from seq2see.data.pairs import Columns, columns_of
-from seq2see.data.settings import DataSettings
-from seq2see.data.tasks import task_settings
-from seq2see.goals import goal_named
+from seq2see.data.kinds import KINDS, guess_kind
+from seq2see.data.pairs import Columns, PairFile, columns_of
+from seq2see.data.survey import peek
+from seq2see.data.tasks import is_task, task_settings
+from seq2see.errors import SettingsError
+from seq2see.settings import near
 
 __all__ = ["check"]
 
 
-def check(files: Sequence[str], named: Named, goal: str | None, show: int, as_json: bool) -> None:
+def check(
+    files: Sequence[str], named: Mapping[str, str | None], goal: str | None, show: int, as_json: bool
+) -> None:
     """Print problems and a summary for each file; exit code 1 if training would refuse a line."""
     base = Columns(**task_settings(files[0]).get("data", {}))
     columns = columns_of(base, **named)
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
-    aim = goal_named(meant)
-    targets, numbers = len(columns.targets), len(columns.numbers)
-    found = run_check(files, columns, lambda example: aim.problem(example, targets, numbers), aim.odd)
+    if meant not in KINDS:
+        raise SettingsError(f"there is no goal {meant!r}; {near(meant, KINDS)}")
+    kind, numbers = KINDS[meant], len(columns.numbers)
+    found = run_check(files, columns, lambda example: kind.problem(example, numbers), kind.odd)
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:
@@ -42,7 +45,12 @@ def _guessed(file: str, columns: Columns) -> tuple[str, str]:
     """What a file looks as if it was meant for; a pipe can be read only once, so nothing is guessed."""
     if Path(file).is_fifo():
         return "generate", "a pipe"
-    return guess_goal(DataSettings(**columns.model_dump(), train=file))
+    if is_task(file) and "goal" in task_settings(file):
+        return str(task_settings(file)["goal"]), "the task's own"
+    if len(columns.targets) > 1:
+        return "tag", "several target columns"
+    read = PairFile(file, columns, training=True)
+    return guess_kind(peek(read), read.format)
 
 
 def _print(one: FileCheck, show: int) -> None:

@@ -25,8 +25,8 @@ def columns_for(model: Predictor, named: Named) -> Columns:
 def file_for(model: Predictor, path: str, named: Named) -> PairFile:
     """A file whose examples are checked for what the goal of a model needs."""
     columns, goal = columns_for(model, named), goal_named(model.recipe.goal)
-    targets, numbers = len(columns.targets), len(columns.numbers)
-    return PairFile(path, columns, check=lambda example: goal.problem(example, targets, numbers))
+    numbers = len(columns.numbers)
+    return PairFile(path, columns, check=lambda example: goal.examples.problem(example, numbers))
 
 
 def examples_for(model: Predictor, path: str, named: Named) -> list[Pair]:

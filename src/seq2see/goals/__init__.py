@@ -38,7 +38,7 @@ def goal_named(name: str) -> Goal:
 def guess(sample: Sequence[Pair], format: str) -> tuple[str, str]:
     """The goal that examples look as if they were meant for, and why."""
     for name, goal in GOALS.items():
-        if (reason := goal.suits(sample, format)) is not None:
+        if (reason := goal.examples.suits(sample, format)) is not None:
             return name, reason
     raise AssertionError("texts can always be generated")
 

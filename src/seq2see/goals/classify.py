@@ -1,6 +1,5 @@
 """The goal `classify`: read a text, choose a class, or any number of labels."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +10,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from seq2see.data import Pair, Problem
-from seq2see.data.check import Odd
+from seq2see.data import Pair
 from seq2see.data.columns import Labels, LabelSets
-from seq2see.data.columns.label import SEPARATOR, split_labels
-from seq2see.data.columns.number import parse_number
+from seq2see.data.kinds import CLASSES
 from seq2see.data.survey import Survey
+from seq2see.data.values import SEPARATOR, parse_number, split_labels
 from seq2see.evaluation import Classes, Outcome
 from seq2see.evaluation import LabelSets as SetOutcome
 from seq2see.evaluation.calibration import expected_calibration_error, fit_temperature, probabilities
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.oddities import odd_labels
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
@@ -35,21 +32,10 @@ from seq2see.models.heads import ClassHead
 from seq2see.recipe import Recipe
 from seq2see.run import Run
 
-__all__ = ["Classified", "Classifier", "Classify", "number_problem", "numbers_of"]
+__all__ = ["Classified", "Classifier", "Classify", "numbers_of"]
 
-_MOST_CLASSES = 100
-_EACH = 10
-"""Examples that every class has on the average, where targets are taken for classes."""
 _LIKELY = 0.5
 """From this probability on, a label is given, where there may be several."""
-
-
-def number_problem(example: Pair, numbers: int) -> Problem | None:
-    """Which of the further columns of numbers holds none."""
-    for place, text in enumerate(example.extras[:numbers], 1):
-        if parse_number(text) is None:
-            return Problem(example.line, "not a number", f"{text[:40]!r} in number column {place}")
-    return None
 
 
 def numbers_of(examples: Sequence[Pair], count: int) -> NDArray[np.float64] | None:
@@ -63,23 +49,7 @@ class Classify:
     """Texts to classes."""
 
     name = "classify"
-
-    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
-        """A few distinct targets, each of them often."""
-        counts = Counter(one.target.strip() for one in sample)
-        if 2 <= len(counts) <= _MOST_CLASSES and len(sample) >= _EACH * len(counts):
-            shown = ", ".join(label for label, _ in counts.most_common(4))
-            return f"{len(counts)} distinct targets: {shown}{', ...' if len(counts) > 4 else ''}"
-        return None
-
-    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
-        """Any target is a label; extra numbers must be numbers."""
-        return number_problem(example, numbers)
-
-    @property
-    def odd(self) -> Odd:
-        """Labels that are rare or nearly alike."""
-        return odd_labels
+    examples = CLASSES
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""

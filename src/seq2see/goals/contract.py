@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from seq2see.data import Pair, Problem
-from seq2see.data.check import Odd
+from seq2see.data import Pair
 from seq2see.data.columns import Column
+from seq2see.data.kinds import ExampleKind
 from seq2see.data.survey import Survey
 from seq2see.evaluation import Outcome
 from seq2see.evaluation.floors import Known
@@ -87,15 +87,8 @@ class Goal(Protocol):
 
     name: str
 
-    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
-        """Why examples look as if they were meant for this goal, or None if they do not."""
-
-    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
-        """What is wrong with an example that has so many target columns and columns of numbers."""
-
-    @property
-    def odd(self) -> Odd | None:
-        """Finds what is odd about the examples of a file together, or None if nothing can be."""
+    examples: ExampleKind
+    """How examples for this goal look, and what can be wrong with them."""
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Settings for some examples, as far as they were not asked for."""

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seq2see.data import Pair, Problem
+from seq2see.data import Pair
 from seq2see.data.columns import SourceText, TargetText
+from seq2see.data.kinds import TEXTS
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
 from seq2see.evaluation.floors import Known
@@ -24,19 +25,7 @@ class Generate:
     """Texts to texts."""
 
     name = "generate"
-
-    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
-        """Texts can always be written."""
-        return "the targets are texts"
-
-    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
-        """Any text will do."""
-        return None
-
-    @property
-    def odd(self) -> None:
-        """Texts are checked as they are."""
-        return None
+    examples = TEXTS
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokenisation, batches, schedule and a model by the kind and number of pairs."""

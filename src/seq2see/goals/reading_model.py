@@ -12,8 +12,8 @@ from torch import Tensor
 
 from seq2see.data import Pair
 from seq2see.data.columns import Column, Extras, Letters, SourceText, Words
-from seq2see.data.columns.tags import split_words
 from seq2see.data.sides import Batch
+from seq2see.data.values import split_words
 from seq2see.decoding.bulk import by_length
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Outcome

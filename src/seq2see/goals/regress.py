@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from seq2see.data import Pair, Problem
-from seq2see.data.check import Odd
+from seq2see.data import Pair
 from seq2see.data.columns import Number
-from seq2see.data.columns.number import number_of, parse_number
+from seq2see.data.columns.number import number_of
+from seq2see.data.kinds import NUMBERS
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
 from seq2see.evaluation import Numbers, Outcome
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
-from seq2see.goals.classify import number_problem, numbers_of
+from seq2see.goals.classify import numbers_of
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.oddities import odd_numbers
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
@@ -33,8 +32,6 @@ from seq2see.run import Run
 
 __all__ = ["Estimated", "Regress", "Regressor"]
 
-_LEAST_VALUES = 20
-"""Fewer distinct numbers are taken for classes."""
 _SURE = 0.9
 """The share of answers whose interval holds the truth."""
 
@@ -43,26 +40,7 @@ class Regress:
     """Texts to numbers."""
 
     name = "regress"
-
-    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
-        """Every target is a number, and there are many of them."""
-        values = [parse_number(one.target) for one in sample]
-        known = {value for value in values if value is not None}
-        if not values or values.count(None) > len(values) // 100 or len(known) <= _LEAST_VALUES:
-            return None
-        return f"the targets are numbers, from {min(known):g} to {max(known):g}"
-
-    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
-        """The target, and extra numbers, must be numbers."""
-        if parse_number(example.target) is None:
-            comma = ", where decimals have a point" if "," in example.target else ""
-            return Problem(example.line, "not a number", f"the target {example.target[:40]!r}{comma}")
-        return number_problem(example, numbers)
-
-    @property
-    def odd(self) -> Odd:
-        """Numbers far from all others."""
-        return odd_numbers
+    examples = NUMBERS
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""

@@ -9,18 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seq2see.data import Pair, Problem
-from seq2see.data.check import Odd
+from seq2see.data import Pair
 from seq2see.data.columns import Tags
-from seq2see.data.columns.tags import split_tags, split_words
+from seq2see.data.kinds import TAGS
 from seq2see.data.survey import Survey
+from seq2see.data.values import split_tags, split_words
 from seq2see.errors import SettingsError
 from seq2see.evaluation import Outcome
 from seq2see.evaluation import Tags as TagOutcome
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.oddities import odd_tags
 from seq2see.goals.reading_choices import choose_tagger
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
@@ -34,50 +33,12 @@ from seq2see.run import Run
 
 __all__ = ["Tag", "Tagged", "Tagger"]
 
-_MOST_TAGS = 500
-_IN_STEP = 0.99
-"""The share of examples with as many target words as source words, where those are taken for tags."""
-
 
 class Tag:
     """A tag for every word."""
 
     name = "tag"
-
-    def suits(self, sample: Sequence[Pair], format: str) -> str | None:
-        """A format with a word a line, several target columns, or few distinct targets in step with words."""
-        if format in ("conllu", "conll"):
-            return f"a {format} file has a tag for every word"
-        sources = [split_words(one.source) for one in sample]
-        targets = [split_tags(one.target) for one in sample]
-        if not sources or sum(map(len, sources)) < 2 * len(sources):
-            return None
-        steps = sum(
-            all(len(column) == len(words) for column in columns)
-            for words, columns in zip(sources, targets, strict=True)
-        )
-        words = {word for sentence in sources for word in sentence}
-        tags = {tag for columns in targets for column in columns for tag in column}
-        if (
-            steps < _IN_STEP * len(sources)
-            or len(tags) > min(_MOST_TAGS, len(words) // 3)
-            or len(tags & words) > len(tags) // 4
-        ):
-            return None
-        return f"as many tags as words, {len(tags)} distinct ones"
-
-    def problem(self, example: Pair, targets: int, numbers: int) -> Problem | None:
-        """There must be one tag for each word."""
-        words = len(split_words(example.source))
-        for column in split_tags(example.target):
-            if len(column) != words:
-                return Problem(example.line, "words and tags", f"{words} words and {len(column)} tags")
-        return None
-
-    @property
-    def odd(self) -> Odd:
-        """Tags that are rare or nearly alike."""
-        return odd_tags
+    examples = TAGS
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Words and letters, encoder and schedule by the number of sentences."""

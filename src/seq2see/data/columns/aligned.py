@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from seq2see.data.columns.contract import Array, Stored, fill
-from seq2see.data.columns.tags import split_words
 from seq2see.data.columns.text import SourceText
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.data.values import split_words
 from seq2see.text import Tokenizer
 
 __all__ = ["AlignedText", "WordEnds"]

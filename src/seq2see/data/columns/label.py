@@ -10,13 +10,12 @@ import torch
 from seq2see.data.columns.contract import Array, Stored
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.data.values import split_labels
 from seq2see.errors import DataError
 from seq2see.settings import near
 
-__all__ = ["SEPARATOR", "LabelSets", "Labels", "labels_in"]
+__all__ = ["LabelSets", "Labels", "labels_in"]
 
-SEPARATOR = "|"
-"""Stands between the labels of one example, where it may have several."""
 _MOST = 10_000
 
 
@@ -108,8 +107,3 @@ class LabelSets(Labels):
 
     def stored(self) -> Stored:
         return {"kind": "label sets", "labels": self.labels, "counts": self.counts}
-
-
-def split_labels(text: str) -> list[str]:
-    """The labels of one example; a lone `-` means none."""
-    return [label for part in text.split(SEPARATOR) if (label := part.strip()) and label != "-"]

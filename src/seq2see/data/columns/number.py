@@ -1,6 +1,5 @@
 """A number for each example, standardised inside."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -9,18 +8,10 @@ import torch
 from seq2see.data.columns.contract import Array, Stored
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.data.values import parse_number
 from seq2see.errors import DataError
 
-__all__ = ["Number", "number_of", "parse_number"]
-
-
-def parse_number(text: str) -> float | None:
-    """A finite number as people write it, or None."""
-    try:
-        value = float(text.strip().replace("\u2212", "-"))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+__all__ = ["Number", "number_of"]
 
 
 def number_of(text: str, line: int, what: str) -> float:

@@ -10,22 +10,13 @@ from seq2see.data.columns.contract import Array, Stored
 from seq2see.data.columns.label import labels_in
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.data.values import split_tags, split_words
 from seq2see.errors import DataError
 
-__all__ = ["Tags", "split_tags", "split_words"]
+__all__ = ["Tags"]
 
 _UNSEEN = -1
 """Stands for a tag that training never showed."""
-
-
-def split_words(text: str) -> list[str]:
-    """The words of a text, which stand between spaces."""
-    return [word for word in text.split(" ") if word]
-
-
-def split_tags(text: str) -> list[list[str]]:
-    """The tags of each column, one list a column."""
-    return [split_words(column) for column in text.split("\t")]
 
 
 class Tags:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from seq2see.data.columns.contract import Array, Stored, fill, smallest
-from seq2see.data.columns.tags import split_words
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.data.values import split_words
 from seq2see.text.special import STANDARD, Special
 
 __all__ = ["Letters", "Words"]

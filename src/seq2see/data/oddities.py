@@ -7,9 +7,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from seq2see.data import Pair, Problem
-from seq2see.data.columns.label import SEPARATOR, split_labels
-from seq2see.data.columns.number import parse_number
-from seq2see.data.columns.tags import split_tags, split_words
+from seq2see.data.values import SEPARATOR, parse_number, split_labels, split_tags, split_words
 
 __all__ = ["odd_labels", "odd_numbers", "odd_tags"]
 

@@ -1,0 +1,109 @@
+"""What examples can be meant for: how each kind is told by its looks, and what is wrong or odd in it."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from seq2see.data.check import Odd
+from seq2see.data.oddities import odd_labels, odd_numbers, odd_tags
+from seq2see.data.pairs import Pair, Problem
+from seq2see.data.values import parse_number, split_tags, split_words
+
+__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_kind"]
+
+_MOST_CLASSES = 100
+_EACH = 10
+"""Examples that every class has on the average, where targets are taken for classes."""
+_LEAST_VALUES = 20
+"""Fewer distinct numbers are taken for classes."""
+_MOST_TAGS = 500
+_IN_STEP = 0.99
+"""The share of examples with as many target words as source words, where those are taken for tags."""
+
+
+class ExampleKind(NamedTuple):
+    """How examples of one kind look, and what can be wrong with them."""
+
+    suits: Callable[[Sequence[Pair], str], str | None]
+    """Why examples of a file of some format look like this kind, or None if they do not."""
+    problem: Callable[[Pair, int], Problem | None]
+    """What is wrong with an example, whose first so many extra columns are numbers."""
+    odd: Odd | None
+    """What is odd about all examples of a file together."""
+
+
+def guess_kind(sample: Sequence[Pair], format: str) -> tuple[str, str]:
+    """The kind that examples look like, by the name of its goal, and why."""
+    for name, kind in KINDS.items():
+        if (reason := kind.suits(sample, format)) is not None:
+            return name, reason
+    raise AssertionError("texts can always be generated")
+
+
+def _are_tags(sample: Sequence[Pair], format: str) -> str | None:
+    """A format with a word a line, or few distinct targets in step with the words."""
+    if format in ("conllu", "conll"):
+        return f"a {format} file has a tag for every word"
+    sources = [split_words(one.source) for one in sample]
+    targets = [split_tags(one.target) for one in sample]
+    if not sources or sum(map(len, sources)) < 2 * len(sources):
+        return None
+    steps = sum(
+        all(len(column) == len(words) for column in columns)
+        for words, columns in zip(sources, targets, strict=True)
+    )
+    words = {word for sentence in sources for word in sentence}
+    tags = {tag for columns in targets for column in columns for tag in column}
+    if steps < _IN_STEP * len(sources) or len(tags) > min(_MOST_TAGS, len(words) // 3):
+        return None
+    # Tags are words of another kind; symbols that stand on both sides are copied or changed.
+    return f"as many tags as words, {len(tags)} distinct ones" if 4 * len(tags & words) <= len(tags) else None
+
+
+def _are_numbers(sample: Sequence[Pair], format: str) -> str | None:
+    """Every target is a number, and there are many of them."""
+    values = [parse_number(one.target) for one in sample]
+    known = {value for value in values if value is not None}
+    if not values or values.count(None) > len(values) // 100 or len(known) <= _LEAST_VALUES:
+        return None
+    return f"the targets are numbers, from {min(known):g} to {max(known):g}"
+
+
+def _are_classes(sample: Sequence[Pair], format: str) -> str | None:
+    """A few distinct targets, each of them often."""
+    counts = Counter(one.target.strip() for one in sample)
+    if not 2 <= len(counts) <= _MOST_CLASSES or len(sample) < _EACH * len(counts):
+        return None
+    shown = ", ".join(label for label, _ in counts.most_common(4))
+    return f"{len(counts)} distinct targets: {shown}{', ...' if len(counts) > 4 else ''}"
+
+
+def _without_numbers(example: Pair, numbers: int) -> Problem | None:
+    """Which of the further columns of numbers holds none."""
+    for place, text in enumerate(example.extras[:numbers], 1):
+        if parse_number(text) is None:
+            return Problem(example.line, "not a number", f"{text[:40]!r} in number column {place}")
+    return None
+
+
+def _no_number(example: Pair, numbers: int) -> Problem | None:
+    if parse_number(example.target) is None:
+        comma = ", where decimals have a point" if "," in example.target else ""
+        return Problem(example.line, "not a number", f"the target {example.target[:40]!r}{comma}")
+    return _without_numbers(example, numbers)
+
+
+def _out_of_step(example: Pair, numbers: int) -> Problem | None:
+    words = len(split_words(example.source))
+    for column in split_tags(example.target):
+        if len(column) != words:
+            return Problem(example.line, "words and tags", f"{words} words and {len(column)} tags")
+    return None
+
+
+TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags)
+NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers)
+CLASSES = ExampleKind(_are_classes, _without_numbers, odd_labels)
+TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
+KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
+"""Kinds by the names of their goals, in the order in which they are considered."""
