@@ -80,7 +80,7 @@ def test_the_table_has_means_over_the_seeds():
 def test_the_caption_counts_the_seeds():
     """A5: means say of how many seeds they are; one seed needs no mean."""
     assert LADDER.caption() == (
-        "means of 2 seeds; exact on held-out pairs, greedy decoding; the last columns by source length in "
+        "means of 2 seeds; exact on held-out examples (texts: greedy); the last columns by source length in "
         "characters"
     )
     alone = Ladder("pairs.tsv", "bleu", "bpe", LADDER.rungs[:2]).caption()

@@ -244,7 +244,7 @@ def test_copying_needs_something_in_common():
         network_of(recipe, apart)
     assert network_of(with_settings(*RNN), apart).pointer is None
     alike = Codec.learn(["ab"], ["b2"], None, TextSettings())
-    assert network_of(recipe, alike).copies.tolist() == alike.copies()
+    assert network_of(recipe, alike).head.copies.tolist() == alike.copies()
 
 
 def test_another_kind_leaves_the_old_one_behind():

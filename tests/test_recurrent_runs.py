@@ -50,8 +50,8 @@ def test_a_loaded_run_says_what_the_trained_one_said(runs, name):
     pairs = [(word, word[::-1]) for word in WORDS]
     assert list(loaded.score(pairs)) == list(trained.score(pairs))
     if loaded.recipe.model.pointer:
-        assert loaded.network.copies.tolist() == loaded.codec.copies()
-        assert loaded.network.copies.max() > 4
+        assert loaded.network.head.copies.tolist() == loaded.codec.copies()
+        assert loaded.network.head.copies.max() > 4
 
 
 @pytest.mark.parametrize("name", ["luong", "pointer", "location"])

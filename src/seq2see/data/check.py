@@ -1,6 +1,5 @@
 """What is odd in files of pairs: lines that cannot be used, repeats, leaks, misalignments, rare symbols."""
 
-import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,14 +12,12 @@ import numpy.typing as npt
 
 from seq2see.data.lines import open_bytes
 from seq2see.data.pairs import Check, Columns, Pair, PairFile, Problem
+from seq2see.data.side_summary import Coverage, SideSummary, TextSide
 
 __all__ = ["Coverage", "FileCheck", "SideSummary", "check"]
 
 _KEPT = 1000
 """Problems of one kind that are listed; all are counted."""
-_MOST_WORDS = 5000
-_RAREST = 10
-_UNSEEN = 20
 
 _CHUNK_PAIRS = 4096
 _CHUNK_CHARACTERS = 1 << 20
@@ -33,46 +30,9 @@ _LEAST_DIFFERENCE = {"characters": 10, "symbols": 10, "words": 4}
 """A pair is out of proportion beyond a factor, beyond the corpus's own spread, and by so many units."""
 _RARE = 0.05
 
-_SPACE = ord(" ")
-_WHITE = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
 _FEATURE_SEPARATORS = str.maketrans(";,|\t", "    ")
 
 _Numbers = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class SideSummary:
-    """How long the texts of one side are, and what they are made of."""
-
-    mean: float
-    median: float
-    longest: int
-    mean_words: float
-    longest_words: int
-    symbols: int
-    """Distinct characters."""
-    rarest: list[tuple[str, int]]
-    """The rarest characters with their counts: often typing errors."""
-    words: int | None
-    """Distinct words between spaces (of features: between their separators); None if there are too many."""
-
-    @property
-    def listed(self) -> bool:
-        """Whether the side looks like short symbols with spaces between, as phonemes are written."""
-        letters = self.mean - (self.mean_words - 1)
-        return self.words is not None and self.mean_words >= 2 and letters <= 3 * self.mean_words
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How much of one side of a dev file is made of what the training file has."""
-
-    share: float
-    """Of the characters, each counted as often as it occurs."""
-    unseen: list[tuple[str, int]]
-    """The most frequent characters that training never shows."""
-    unseen_words: list[tuple[str, int]] | None
-    """The same for symbols between spaces and for features; None for running text."""
 
 
 @dataclass(frozen=True)
@@ -178,105 +138,6 @@ class _Index:
         return lines[by_line], self.lines[places[found]][by_line]
 
 
-class _Side:
-    """What is gathered about one side while the pairs go by."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.characters = np.zeros(128, np.int64)  # how often each code point occurs
-        self.words: Counter[str] | None = Counter()
-        self._lengths = array("i")
-        self._word_counts = array("i")
-
-    @property
-    def lengths(self) -> _Numbers:
-        """Characters of each text."""
-        return np.frombuffer(self._lengths, np.int32)
-
-    @property
-    def word_counts(self) -> _Numbers:
-        """Words of each text."""
-        return np.frombuffer(self._word_counts, np.int32)
-
-    def add(self, texts: Sequence[str]) -> "_Joined":
-        """Count what some texts are made of."""
-        joined = _Joined(texts)
-        counts = np.bincount(joined.codes, minlength=len(self.characters))
-        counts[_SPACE] -= len(texts) + 1  # those that only join
-        counts[: len(self.characters)] += self.characters
-        self.characters = counts
-        self._lengths.frombytes(joined.lengths.tobytes())
-        self._word_counts.frombytes(joined.word_counts().tobytes())
-        if self.words is not None:
-            self.words.update(joined.text.split(" "))
-            del self.words[""]
-            if len(self.words) > _MOST_WORDS:
-                self.words = None
-        return joined
-
-    def summary(self) -> SideSummary | None:
-        """The side as a whole; None if it has no texts."""
-        if not self._lengths:
-            return None
-        used = np.flatnonzero(self.characters)
-        rarest = used[np.argsort(self.characters[used], kind="stable")[:_RAREST]]
-        return SideSummary(
-            mean=float(self.lengths.mean()),
-            median=float(np.median(self.lengths)),
-            longest=int(self.lengths.max()),
-            mean_words=float(self.word_counts.mean()),
-            longest_words=int(self.word_counts.max()),
-            symbols=len(used),
-            rarest=[(chr(code), int(self.characters[code])) for code in rarest],
-            words=None if self.words is None else len(self.words),
-        )
-
-    def coverage(self, training: "_Side", by_words: bool) -> Coverage:
-        """How much of this side the training side covers."""
-        counts = self.characters.copy()
-        both = min(len(counts), len(training.characters))
-        counts[:both][training.characters[:both] > 0] = 0
-        total, missing = int(self.characters.sum()), int(counts.sum())
-        unseen = {chr(code): int(counts[code]) for code in np.flatnonzero(counts)}
-        words = None
-        if by_words and self.words is not None and training.words is not None:
-            known = training.words
-            words = _top({word: count for word, count in self.words.items() if word not in known})
-        return Coverage(1 - missing / max(total, 1), _top(unseen), words)
-
-
-class _Joined:
-    """Many texts as one array of code points, with a space before, between and after them."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = texts
-        self.text = f" {' '.join(texts)} "
-        # JSON can hold halves of surrogate pairs, which strict encoding refuses.
-        self.codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self.lengths = np.fromiter(map(len, texts), np.int32, len(texts))
-        self._blank = self.codes == _SPACE
-        self._ends = np.cumsum(self.lengths + 1, dtype=np.int64)  # where the space after each text stands
-        self._starts = self._ends - self.lengths
-
-    def word_counts(self) -> _Numbers:
-        """Words between spaces in each text."""
-        begins = ~self._blank
-        begins[1:] &= self._blank[:-1]
-        return np.add.reduceat(begins, self._starts, dtype=np.int32)
-
-    def spaced(self) -> set[int]:
-        """The texts with white space at an end, or with two spaces in a row."""
-        ends = np.isin(self.codes[self._starts], _WHITE) | np.isin(self.codes[self._ends - 1], _WHITE)
-        double = np.flatnonzero(self._blank[1:] & self._blank[:-1]) + 1
-        return {*np.flatnonzero(ends).tolist(), *np.searchsorted(self._ends, double).tolist()}
-
-    def not_normalised(self) -> set[int]:
-        """The texts that are not in Unicode's composed form."""
-        if unicodedata.is_normalized("NFC", self.text):
-            return set()
-        return {row for row, text in enumerate(self.texts) if not unicodedata.is_normalized("NFC", text)}
-
-
 class _Contents:
     """A file read once: its problems, its sides, and keys that stand for its pairs."""
 
@@ -285,8 +146,8 @@ class _Contents:
         self._odd, self._examples = odd, list[Pair]()
         self.lines = 0
         self.tally = _Tally()
-        self.source, self.target = _Side("source"), _Side("target")
-        self.features = None if file.columns.features is None else _Side("features")
+        self.source, self.target = TextSide("source"), TextSide("target")
+        self.features = None if file.columns.features is None else TextSide("features")
         self._source_keys, self._pair_keys, self._numbers = array("q"), array("q"), array("I")
         self._read(file)
         self.index = self._find_repeats()
@@ -299,11 +160,11 @@ class _Contents:
     def finish(self, training: "_Contents | None") -> FileCheck:
         """Judge the file as a whole, and against the training file."""
         pairs = len(self._numbers)
-        if self.tally.counts["same on both sides"] >= _RARE * pairs:
+        if self._odd is not None or self.tally.counts["same on both sides"] >= _RARE * pairs:
             self.tally.drop("same on both sides")
         source, target = self.source.summary(), self.target.summary()
         features = self.features.summary() if self.features else None
-        if source and target and pairs >= _LEAST_PAIRS:
+        if source and target and pairs >= _LEAST_PAIRS and self._odd is None:
             self._find_disproportion(source, target)
         if self._odd is not None:
             for problem in self._odd(self._examples):
@@ -409,7 +270,3 @@ class _Contents:
         if self.features and training.features:
             covered["features"] = self.features.coverage(training.features, by_words=True)
         return covered
-
-
-def _top(counts: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_UNSEEN]

@@ -4,7 +4,6 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, Literal
@@ -24,6 +23,7 @@ from seq2see.decoding.threads import one_thread
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
 from seq2see.goals.shown import Shown
+from seq2see.goals.text_values import By, Output, Source, counted_by
 from seq2see.goals.windows import take
 from seq2see.lens.asked import Look
 from seq2see.lens.edits import Edit
@@ -36,37 +36,9 @@ from seq2see.run import DataFacts, Run
 from seq2see.settings import build
 from seq2see.text import Codec
 
-__all__ = ["By", "Output", "Source", "TextModel", "counted_by", "record"]
+__all__ = ["Output", "Source", "TextModel", "counted_by", "record"]
 
 _WINDOW = 4096
-
-By = Literal["line", "source"]
-"""What is scored once: each line, or each distinct source with all of its targets as references."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """What is to be decoded."""
-
-    text: str
-    features: str = ""
-
-    @property
-    def blank(self) -> bool:
-        """Whether there is nothing to decode."""
-        return not self.text.strip() and not self.features
-
-
-@dataclass(frozen=True)
-class Output:
-    """A decoded text with its log-probability and the score it was ranked by (NaN where not asked for)."""
-
-    text: str
-    ids: tuple[int, ...]
-    log_probability: float
-    score: float
-    cut: bool
-    """Whether it ran into the length limit."""
 
 
 @contextmanager
@@ -422,14 +394,3 @@ class TextModel(Shown):
                 f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
                 f"split the line, or train with {self.recipe.model.unlimited(side)}"
             )
-
-
-def counted_by(examples: Sequence[Pair]) -> By:
-    """Whether a file looks like running text, where a line counts, or like a dictionary.
-
-    In running text, a source that comes again mostly comes with the same target; in a dictionary it comes
-    again because it has another one.
-    """
-    pairs = {(one.source, one.features, one.target) for one in examples}
-    sources = {(source, features) for source, features, _ in pairs}
-    return "line" if 2 * (len(examples) - len(pairs)) > len(examples) - len(sources) else "source"

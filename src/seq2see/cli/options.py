@@ -1,0 +1,71 @@
+"""Options that several verbs have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "DATA",
+    "Beam",
+    "By",
+    "CategoryColumns",
+    "Device",
+    "Engine",
+    "FeatureColumn",
+    "Goal",
+    "Hard",
+    "Int8",
+    "Json",
+    "NumberColumns",
+    "Run",
+    "SourceColumn",
+    "TargetColumn",
+]
+
+DATA = (
+    "TSV, CSV, JSONL, CoNLL-U, FASTA, .gz, two parallel files as 'a.en,a.de', - for standard input, "
+    "or a built-in task such as task:reverse."
+)
+Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy.")]
+Hard = Annotated[
+    bool, typer.Option("--hard", help="Look at one place at a time: argmax in place of softmax.")
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
+Engine = Annotated[
+    str, typer.Option(help="auto, torch, ctranslate2; auto takes ctranslate2 where it is there and fits.")
+]
+Int8 = Annotated[
+    bool, typer.Option("--int8", help="Compute in 8 bits, with ctranslate2: faster, less exact.")
+]
+SourceColumn = Annotated[
+    str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
+]
+TargetColumn = Annotated[
+    str | None, typer.Option("--target", help="Column of the target; tags may have several, as upos,xpos.")
+]
+NumberColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--numbers", help="Further columns of numbers, with commas between, for a class or a number."
+    ),
+]
+CategoryColumns = Annotated[
+    str | None, typer.Option("--categories", help="The same for columns of a few distinct words.")
+]
+Goal = Annotated[
+    str | None,
+    typer.Option(help="generate, classify, regress or tag; by default what the data look like."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        help="What counts once: line, or source with all its targets; by default as the file looks."
+    ),
+]
+FeatureColumn = Annotated[
+    str | None,
+    typer.Option("--features", help="Column of features such as V;IND;PL, joined to the source."),
+]
