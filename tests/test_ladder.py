@@ -84,7 +84,7 @@ def test_the_caption_counts_the_seeds():
         "characters"
     )
     alone = Ladder("pairs.tsv", "bleu", "bpe", LADDER.rungs[:2]).caption()
-    assert alone.startswith("bleu on held-out pairs")
+    assert alone.startswith("bleu on held-out examples")
 
 
 def test_a_ladder_leaves_table_and_figure(tmp_path):

@@ -56,7 +56,7 @@ class Judgement:
             return []
         return confusion(outcome).mistakes()
 
-    def worst(self, count: int) -> list[dict[str, str]]:
+    def worst(self, count: int) -> list[dict[str, Any]]:
         """The worst answers, each with what it should have been."""
         return self.model.worst(self.examples, self.outcome, count)
 

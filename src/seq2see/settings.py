@@ -89,7 +89,7 @@ def build(kind: type[S], values: Mapping[str, Any], origin: str) -> S:
 
 def near(word: str, choices: Iterable[str]) -> str:
     """A "did you mean" for a misspelt word, or the list of what there is."""
-    choices = sorted(choices)
+    choices = sorted(set(choices))
     close = difflib.get_close_matches(word, choices, n=1)
     return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices)}"
 

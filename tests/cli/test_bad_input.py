@@ -239,7 +239,7 @@ def test_a_place_with_other_files(seq2see: Command, pairs: Path, tmp_path: Path)
 def test_past_the_last_position(seq2see: Command, pairs: Path, small: list[str], tmp_path: Path) -> None:
     """D4: learned positions end somewhere, and say so."""
     learned = (
-        *("--set", "model.front.positions=learned", "--set", "model.decoder.positions=learned"),
+        *("--set", "model.encoder.positions=learned", "--set", "model.decoder.positions=learned"),
         *("--set", "model.max_length=12"),
     )
     said = seq2see("train", pairs, "--out", tmp_path / "run", *small, *learned)

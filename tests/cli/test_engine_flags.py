@@ -11,7 +11,7 @@ import pytest
 
 from seq2see.workflow import Request, train
 
-SINUSOIDAL = ("model.front.positions=sinusoidal", "model.decoder.positions=sinusoidal")
+SINUSOIDAL = ("model.encoder.positions=sinusoidal", "model.decoder.positions=sinusoidal")
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def test_two_models_and_two_seeds(climb: Command, tmp_path: Path) -> None:
     lines = [line for line in said.out.splitlines() if line.strip()]
     assert any(line.split()[:1] == ["rnn"] for line in lines)
     assert any(line.split()[:1] == ["rnn-attention"] for line in lines)
-    assert "means of 2 seeds; exact on held-out pairs" in said.out
+    assert "means of 2 seeds; exact on held-out examples" in said.out
     assert "ladder.png" in said.err
     folder = tmp_path / "runs"
     assert sorted(path.name for path in folder.iterdir()) == [

@@ -13,7 +13,6 @@ import pytest
 import seq2see as package
 from seq2see.lab.head_effects import weigh_heads
 from seq2see.lens.edits import Off
-from seq2see.workflow import examples_of
 
 Command = Any
 
@@ -78,7 +77,8 @@ def test_the_effect_of_a_head_is_that_of_its_edit(trained: Path) -> None:
     found = weigh_heads(model, pairs, how="uniform")
     address, head, change = found.ranked[0]
     assert change == min(min(changes) for changes in found.changes.values())
-    edited = examples_of(model, pairs, edits=[Off(at=address, heads=(head,), how="uniform")], beam=1)
+    edits = [Off(at=address, heads=(head,), how="uniform")]
+    edited = model.outcome(pairs, edits=edits, beam=1).examples
     exact = 100 * sum(example.exact for example in edited) / len(edited)
     assert exact - found.score == pytest.approx(change)
 

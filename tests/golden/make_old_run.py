@@ -22,11 +22,11 @@ KINDS: dict[str, tuple[str, ...]] = {
     "recurrent": (*RECURRENT, "model.decoder.output=luong", "model.decoder.input_feeding=true"),
     "pointer": (*RECURRENT, *CHARACTERS, "model.pointer=true"),
     "convolution": (
-        *("model.width=8", "model.encoder.kind=convolution", "model.front.positions=learned"),
+        *("model.width=8", "model.encoder.kind=convolution", "model.encoder.positions=learned"),
         *("model.decoder.layers=1", "model.decoder.heads=2", "model.decoder.feedforward=16"),
         "model.max_length=512",
     ),
-    "shared": (*SMALL, *CHARACTERS, "model.encoder.norm=after", "model.front.positions=sinusoidal"),
+    "shared": (*SMALL, *CHARACTERS, "model.encoder.norm=after", "model.encoder.positions=sinusoidal"),
     "hybrid": (
         *("model.width=8", "model.encoder.layers=1", "model.encoder.heads=2", "model.encoder.feedforward=16"),
         *("model.decoder.kind=recurrent", "model.decoder.self_attention=dot", "model.tie_output=false"),

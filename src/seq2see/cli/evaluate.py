@@ -70,7 +70,7 @@ def _counted(
     return {"by": options["by"]}
 
 
-def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[dict[str, str]]) -> None:
+def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[dict[str, Any]]) -> None:
     each = {
         "line": "each line counts",
         "source": "each distinct source counts once, any of its targets is right",
@@ -92,7 +92,10 @@ def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[di
         )
     if bad:
         columns = list(bad[0])
-        results.print(table("worst answers", columns, [list(one.values()) for one in bad]))
+        rows = [
+            [" | ".join(cell) if isinstance(cell, list) else cell for cell in one.values()] for one in bad
+        ]
+        results.print(table("worst answers", columns, shown))
 
 
 def compare(run_a: Path, run_b: Path, file: str, columns: Named, asked: Asked, by: str | None = None) -> None:

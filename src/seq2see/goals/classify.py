@@ -218,7 +218,7 @@ class Classifier(ReadingModel[Classified]):
         place = column.class_of(example.target.strip(), example.line)
         return float((outputs / self.temperature).log_softmax(-1)[place])
 
-    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """Texts whose class was missed, those first where the model was surest."""
         found = list(self.answers(examples))
         wrong = [(one, said) for one, said in zip(examples, found, strict=True) if not self._right(one, said)]

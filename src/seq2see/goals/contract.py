@@ -57,7 +57,7 @@ class Predictor(Protocol):
     ) -> dict[str, Outcome]:
         """The same for each column of the target, by name; the main one first."""
 
-    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """The worst answers of an outcome, each with what it should have been."""
 
     def look(self, asked: Look, edits: Sequence[Edit] = (), donor: Any = None) -> View:

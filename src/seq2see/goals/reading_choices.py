@@ -48,17 +48,8 @@ def choose_tagger(found: Survey, asked: Mapping[str, Any], model: bool) -> Choic
     """Words, encoder and schedule for sentences with tags."""
     choice = Choice(fixed=_READS)
     if model:
-        choice.take(
-            {
-                "model": {
-                    "width": 200,
-                    "dropout": 0.3,
-                    "front": {"kind": "words"},
-                    "encoder": {"kind": "recurrent", "cell": "lstm", "layers": 1, "hidden": 400},
-                }
-            },
-            "model: words and their letters under a BiLSTM",
-        )
+        name = "tagger-tiny" if found.count < 1000 else "tagger" if found.count < 50_000 else "tagger-large"
+        choice.take(preset(name), f"model: {name} ({found.count:,} sentences)")
     _schedule(choice, found.count, asked, "accuracy", 64, 12, 0.002, 0.01)
     return choice
 

@@ -222,7 +222,7 @@ class ReadingModel(Shown, Generic[A]):
         """Answers to examples (`most` of them, evenly chosen) beside what is right."""
         raise NotImplementedError
 
-    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """The worst answers of an outcome, each with what it should have been."""
         raise NotImplementedError
 

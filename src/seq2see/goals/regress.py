@@ -155,7 +155,7 @@ class Regressor(ReadingModel[Estimated]):
         """Numbers have no probability."""
         raise SettingsError("a guess of a number gives no probabilities; 'seq2see evaluate' gives its errors")
 
-    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """Texts whose number was missed by most."""
         assert isinstance(outcome, Numbers)
         order = np.argsort(-np.abs(outcome.truth - outcome.predicted), kind="stable")[:count]

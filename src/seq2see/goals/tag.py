@@ -182,7 +182,7 @@ class Tagger(ReadingModel[Tagged]):
                 total += float(scores[word, places[tag]]) if tag in places else -math.inf
         return total
 
-    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """Sentences with the most wrong tags, each with its wrong words."""
         assert isinstance(outcome, TagOutcome)
         rows = []

@@ -256,11 +256,11 @@ class TextModel(Shown):
         """The outcome of the only target."""
         return {"target": self.outcome(examples, most, **options)}
 
-    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, str]]:
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """The outputs with the most errors for their length, worst first."""
         assert isinstance(outcome, Texts)
         return [
-            {"source": one.source, "output": one.output, "should be": " | ".join(one.references)}
+            {"source": one.source, "output": one.output, "references": list(one.references)}
             for one in worst(outcome.examples, outcome.unit, count)
         ]
 
