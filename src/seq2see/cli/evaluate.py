@@ -92,7 +92,7 @@ def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[di
         )
     if bad:
         columns = list(bad[0])
-        rows = [
+        shown = [
             [" | ".join(cell) if isinstance(cell, list) else cell for cell in one.values()] for one in bad
         ]
         results.print(table("worst answers", columns, shown))

@@ -48,7 +48,7 @@ def load_sources(recipe: Recipe, folder: Path, aligned: bool = False) -> dict[st
     stored = read_stored(folder)
     columns: dict[str, Column] = {}
     if isinstance(recipe.model.front, WordFrontSettings):
-        columns["source"] = Words(stored["source"]["words"])
+        columns["source"] = Words(stored["source"]["words"], stored["source"]["counts"])
         columns["letters"] = Letters(stored["letters"]["letters"])
     else:
         columns |= _tokens(SourceCodec.load_source(folder / "tokenizers"), aligned)
@@ -58,7 +58,7 @@ def load_sources(recipe: Recipe, folder: Path, aligned: bool = False) -> dict[st
         columns["counts"] = Counts(settings, kept["pieces"], kept["weights"])
     if "extras" in stored:
         kept = stored["extras"]
-        columns["extras"] = Extras(kept["names"], kept["numbers"], kept["words"])
+        columns["extras"] = Extras(kept["names"], kept["numbers"], kept["bounds"], kept["words"])
     return columns
 
 
@@ -92,7 +92,7 @@ def read_stored(folder: Path) -> Mapping[str, Any]:
 def vocabularies(columns: Columns) -> dict[str, Vocabulary]:
     """The vocabulary of every column that has one."""
     return {
-        name: Vocabulary(column.size, column.special)
+        name: Vocabulary(column.size, column.special, getattr(column, "counts", None))
         for name, column in columns.items()
         if isinstance(column, SourceText | Words | Letters)
     }

@@ -32,10 +32,11 @@ Sides = Mapping[str, Side]
 
 
 class Vocabulary(NamedTuple):
-    """How many ids a column has, and which of them are special."""
+    """How many ids a column has, which of them are special, and how often training shows each, if known."""
 
     size: int
     special: Special
+    counts: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,29 @@ from seq2see.data.sides import Side
 
 __all__ = ["Extras"]
 
+_BINS = 16
 _MOST = 100
 """Distinct words of a column that get a feature of their own."""
 
 
 class Extras:
-    """Numbers standardised, and each word of the other columns as a feature that is 0 or 1."""
+    """Numbers standardised and in bins, and each word of the other columns as a feature that is 0 or 1.
+
+    A number also has a feature for each of 16 bins, which goes from 0 to 1 as the number passes through it
+    (Gorishniy et al. 2022): so a linear layer can bend.
+    """
 
     limited = False
     dtype = "float32"
 
     def __init__(
-        self, names: Sequence[str], numbers: Sequence[tuple[float, float]], words: Sequence[Sequence[str]]
+        self,
+        names: Sequence[str],
+        numbers: Sequence[tuple[float, float]],
+        bounds: Sequence[Sequence[float]],
+        words: Sequence[Sequence[str]],
     ) -> None:
+        self.bounds = [list(one) for one in bounds]
         self.names, self.numbers, self.words = (
             list(names),
             [tuple(one) for one in numbers],
@@ -42,13 +52,17 @@ class Extras:
                 counts[word.strip()] = counts.get(word.strip(), 0) + 1
         table = np.array(values).reshape(len(values), numbers)
         spreads = [(float(column.mean()), float(column.std()) or 1.0) for column in table.T]
+        bounds = [
+            sorted(set(np.quantile(column, np.linspace(0, 1, _BINS + 1)).tolist())) for column in table.T
+        ]
         common = [sorted(counts, key=lambda word: (-counts[word], word))[:_MOST] for counts in words]
-        return cls(names, spreads, common)
+        return cls(names, spreads, bounds, common)
 
     @property
     def width(self) -> int:
         """How many features there are."""
-        return len(self.numbers) + sum(map(len, self.words))
+        bins = sum(max(0, len(bounds) - 1) for bounds in self.bounds)
+        return len(self.numbers) + bins + sum(map(len, self.words))
 
     def usual(self) -> tuple[str, ...]:
         """The mean of each column of numbers, and the commonest word of each other column."""
@@ -61,6 +75,9 @@ class Extras:
         count = len(self.numbers)
         values = _numbers(example, self.names[:count])
         row = [(value - mean) / spread for value, (mean, spread) in zip(values, self.numbers, strict=True)]
+        for value, bounds in zip(values, self.bounds, strict=True):
+            bins = zip(bounds, bounds[1:], strict=False)
+            row += [2 * min(1.0, max(0.0, (value - low) / (high - low))) - 1 for low, high in bins]
         for known, word in zip(self.words, example.extras[count:], strict=True):
             row += [float(word.strip() == one) for one in known]
         return row
@@ -72,7 +89,13 @@ class Extras:
         return 0
 
     def stored(self) -> Stored:
-        return {"kind": "extras", "names": self.names, "numbers": self.numbers, "words": self.words}
+        return {
+            "kind": "extras",
+            "names": self.names,
+            "numbers": self.numbers,
+            "bounds": self.bounds,
+            "words": self.words,
+        }
 
 
 def _numbers(example: Pair, names: Sequence[str]) -> list[float]:

@@ -26,8 +26,10 @@ class Words:
     limited = True
     special: Special = STANDARD
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], counts: Sequence[int]) -> None:
         self.words = list(words)
+        self.counts = [0] * _FIRST + list(counts)
+        """How often training shows each id."""
         self._ids = {word: place for place, word in enumerate(self.words, _FIRST)}
 
     @classmethod
@@ -35,7 +37,8 @@ class Words:
         """The commonest words of examples that stand there often enough."""
         counts = Counter(word.lower() for one in examples for word in split_words(one.source))
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        return cls([word for word, count in ordered[:most] if count >= least])
+        kept = [(word, count) for word, count in ordered[:most] if count >= least]
+        return cls([word for word, _ in kept], [count for _, count in kept])
 
     @property
     def size(self) -> int:
@@ -57,7 +60,7 @@ class Words:
         return int((values == self.special.unknown).sum())
 
     def stored(self) -> Stored:
-        return {"kind": "words", "words": self.words}
+        return {"kind": "words", "words": self.words, "counts": self.counts[_FIRST:]}
 
 
 class Letters:

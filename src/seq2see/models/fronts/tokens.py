@@ -86,7 +86,7 @@ def embedding(vocabulary: Vocabulary, width: int) -> nn.Embedding:
     return embed
 
 
-def forget_tokens(tokens: Tensor, share: float, unknown: int) -> Tensor:
+def forget_tokens(tokens: Tensor, share: float | Tensor, unknown: int) -> Tensor:
     """Tokens, a random share of which is replaced by the unknown one; special symbols stay."""
     lost = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens > unknown)
     return tokens.masked_fill(lost, unknown)

@@ -30,12 +30,15 @@ class WordFrontSettings(FrontSettings):
     most_words: int = Field(default=50_000, ge=1)
     least: int = Field(default=2, ge=1)
     """How often a word must stand in the training file to have a vector of its own."""
-    token_dropout: float = Field(default=0.1, ge=0, lt=1)
-    """The share of words that training replaces by the unknown one, so that letters must do."""
+    rare_dropout: float = Field(default=0.25, ge=0, le=100)
+    """Training replaces a word that it shows n times by the unknown one in a share a / (a + n) of the cases
+    (Kiperwasser & Goldberg 2016), so that letters must do."""
 
 
 class WordFront(nn.Module):
     """Joins the vector of a word with the strongest patterns of its letters (dos Santos & Zadrozny 2014)."""
+
+    forgotten: Tensor
 
     def __init__(
         self,
@@ -56,7 +59,10 @@ class WordFront(nn.Module):
         # Embeddings that stand beside activations are scaled to be as large.
         self.scales = part.word_width**0.5, part.letter_width**0.5
         self.dropout = Dropout(dropout)
-        self.token_dropout, self.special = part.token_dropout, words.special
+        counts = torch.tensor(list(words.counts or [0] * words.size), dtype=torch.float)
+        share = part.rare_dropout / (part.rare_dropout + counts) if part.rare_dropout else counts * 0
+        self.register_buffer("forgotten", share, persistent=False)
+        self.special = words.special
 
     @classmethod
     def of(cls, settings: "ModelSettings", vocabularies: dict[str, Vocabulary]) -> "WordFront":
@@ -68,8 +74,8 @@ class WordFront(nn.Module):
     def forward(self, sides: Sides) -> States:
         (words, mask), (letters, seen) = sides["source"], sides["letters"]
         assert mask is not None and seen is not None
-        if self.training and self.token_dropout:
-            words = forget_tokens(words, self.token_dropout, self.special.unknown)
+        if self.training:
+            words = forget_tokens(words, self.forgotten[words], self.special.unknown)
         spelt = self._spelt(letters[mask], seen[mask])  # only words that are there, (W, F)
         patterns = spelt.new_zeros(*words.shape, spelt.shape[-1]).masked_scatter(mask[..., None], spelt)
         joined = torch.cat([self.embed(words) * self.scales[0], patterns], -1)

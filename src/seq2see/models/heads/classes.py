@@ -31,22 +31,30 @@ class ClassHead(nn.Module):
         pieces: int | None = None,
     ) -> None:
         super().__init__()
-        self.summed = Summed(width, extras, classes, settings, pieces)
+        self.members = nn.ModuleList(
+            Summed(width, extras, classes, settings, pieces) for _ in range(settings.members)
+        )
         self.several, self.smoothing = several, smoothing
         self.register_buffer("weights", torch.tensor(list(weights or [1.0] * classes)), persistent=False)
 
     def outputs(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:
-        """Scores of the classes, (B, C)."""
-        scores: Tensor = self.summed(memory, sides, watch)
-        return scores
+        """Scores of the classes, (B, C): the mean over the members."""
+        return torch.stack([member(memory, sides, watch) for member in self.members]).mean(0)
 
     def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
-        """Cross-entropy summed over the examples, each weighed by its class."""
-        scores, truth = self.outputs(memory, batch.sides).float(), batch["target"].values
+        """Cross-entropy summed over the examples, each weighed by its class; members learn apart."""
+        truth = batch["target"].values
+        count = torch.tensor(len(truth), device=truth.device) if self.several else self.weights[truth].sum()
+        if not self.training:
+            return Loss(self._cross_entropy(self.outputs(memory, batch.sides), truth), count)
+        losses = [self._cross_entropy(member(memory, batch.sides), truth) for member in self.members]
+        return Loss(torch.stack(losses).sum(), count)
+
+    def _cross_entropy(self, scores: Tensor, truth: Tensor) -> Tensor:
         smoothing = self.smoothing if self.training else 0.0
-        if self.several:
-            soft = truth * (1 - smoothing) + smoothing / 2
-            total = F.binary_cross_entropy_with_logits(scores, soft, self.weights, reduction="sum")
-            return Loss(total, torch.tensor(len(truth), device=scores.device))
-        total = F.cross_entropy(scores, truth, self.weights, label_smoothing=smoothing, reduction="sum")
-        return Loss(total, self.weights[truth].sum())
+        if not self.several:
+            return F.cross_entropy(
+                scores.float(), truth, self.weights, label_smoothing=smoothing, reduction="sum"
+            )
+        soft = truth * (1 - smoothing) + smoothing / 2
+        return F.binary_cross_entropy_with_logits(scores.float(), soft, self.weights, reduction="sum")

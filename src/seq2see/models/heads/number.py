@@ -16,16 +16,22 @@ class NumberHead(nn.Module):
 
     def __init__(self, width: int, extras: int, settings: HeadSettings, pieces: int | None = None) -> None:
         super().__init__()
-        self.summed = Summed(width, extras, 1, settings, pieces)
+        self.members = nn.ModuleList(
+            Summed(width, extras, 1, settings, pieces) for _ in range(settings.members)
+        )
         self.squared = settings.loss == "squared"
 
     def outputs(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:
-        """The number of each row, (B,)."""
-        found: Tensor = self.summed(memory, sides, watch)[:, 0]
-        return found
+        """The number of each row, (B,): the mean over the members."""
+        return torch.stack([member(memory, sides, watch) for member in self.members]).mean(0)[:, 0]
 
     def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
-        """Errors, squared or not, summed over the examples."""
-        errors = self.outputs(memory, batch.sides).float() - batch["target"].values
+        """Errors, squared or not, summed over the examples; members learn apart."""
+        truth = batch["target"].values
+        if self.training:
+            guesses = [member(memory, batch.sides)[:, 0] for member in self.members]
+        else:
+            guesses = [self.outputs(memory, batch.sides)]
+        errors = torch.stack(guesses).float() - truth
         total = (errors.square() if self.squared else errors.abs()).sum()
-        return Loss(total, torch.tensor(len(errors), device=errors.device))
+        return Loss(total, torch.tensor(len(truth), device=truth.device))

@@ -37,6 +37,8 @@ class HeadSettings(Settings):
     """A text may have any number of labels, written with | between them."""
     counts: CountsSettings | None = None
     """Counts of short pieces of the text, which join the summary."""
+    members: int = Field(default=1, ge=1, le=64)
+    """Copies of the head, each with weights of its own, that learn apart and answer together."""
     class_weights: bool = False
     """Rare classes count as much as common ones."""
 
