@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from runs import Killed, same, steps_of
+from compared import Killed, same, steps_of
 
 from seq2see.training import Checkpoints, PlainReport, Progress, Trainer
 from seq2see.training.report import Step

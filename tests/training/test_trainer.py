@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from runs import Killed, numbers, same
+from compared import Killed, numbers, same
 
 from seq2see.errors import DataError, SettingsError, TrainingError
 from seq2see.models.weights import read_tensors

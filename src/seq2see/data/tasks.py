@@ -12,6 +12,7 @@ from importlib import import_module, metadata
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from seq2see.data.reading_tasks import READING_SETTINGS, brackets, count, parity, pattern
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import near
 
@@ -85,6 +86,9 @@ class _Kind:
     begin: Callable[[Below, tuple[int, int]], Draw]
     lengths: bool = False
     features: bool = False
+    goal: str = "generate"
+    usual: tuple[int, int] = _LENGTHS
+    """The lengths of sources, where none are asked for."""
     material: Callable[[], str] = field(default=lambda: "")
     """A name for the text or library that the pairs are made of, which another machine may have otherwise."""
 
@@ -117,7 +121,7 @@ class Task:
             name,
             kind,
             _number(name, "pairs", pairs, 1, _MOST_PAIRS) if pairs is not None else usual,
-            _range(name, lengths) if lengths is not None else _LENGTHS,
+            _range(name, lengths) if lengths is not None else _KINDS[kind].usual,
             _number(name, "seed", seed, 0, _MOST_SEED) if seed is not None else 1,
             training,
         )
@@ -161,8 +165,12 @@ def task_settings(name: str) -> dict[str, Any]:
     """What a recipe should say about a task; nothing for a file."""
     if not is_task(name):
         return {}
-    columns = {"data": {"features": 3}} if _KINDS[Task.parse(name).kind].features else {}
+    kind = _KINDS[Task.parse(name).kind]
+    if kind.goal != "generate":
+        return {"goal": kind.goal, **READING_SETTINGS[kind.goal]}
+    columns = {"data": {"features": 3}} if kind.features else {}
     return {
+        "goal": "generate",
         "text": {side: {"kind": "characters"} for side in ("source", "target")},
         # Endless pairs without a mistake in them: nothing can be learnt by heart, so nothing holds back.
         "model": {"width": 128, "dropout": 0.0, "attention_dropout": 0.0},
@@ -356,11 +364,25 @@ def _words(number: int, language: str) -> str:
     return str(_library("num2words", "numbers", "num2words").num2words(number, lang=language))
 
 
+def _reading(task: Callable[[Below, tuple[int, int]], Callable[[], tuple[str, str]]], goal: str) -> _Kind:
+    """A task for a model that reads."""
+
+    def begin(below: Below, lengths: tuple[int, int]) -> Draw:
+        drawn = task(below, lengths)
+        return lambda: _Row(*drawn())
+
+    return _Kind(begin, lengths=True, goal=goal, usual=(4, 16))
+
+
 _KINDS: dict[str, _Kind] = {
     "copy": _Kind(_letters(lambda text: text), lengths=True),
     "reverse": _Kind(_letters(lambda text: text[::-1]), lengths=True),
     "sort": _Kind(_letters(lambda text: "".join(sorted(text))), lengths=True),
     "case": _Kind(_case, lengths=True, features=True, material=_prose),
     "dates": _Kind(_dates, material=lambda: _version("babel", "dates", "Babel")),
+    "parity": _reading(parity, "classify"),
+    "brackets": _reading(brackets, "classify"),
+    "count": _reading(count, "regress"),
+    "pos-pattern": _reading(pattern, "tag"),
     "numbers": _Kind(_numbers, features=True, material=lambda: _version("num2words", "numbers", "num2words")),
 }

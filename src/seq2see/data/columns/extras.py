@@ -1,5 +1,6 @@
 """Further columns of numbers and of a few distinct words, joined at a model's head."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -76,7 +77,7 @@ class Extras:
         values = _numbers(example, self.names[:count])
         row = [(value - mean) / spread for value, (mean, spread) in zip(values, self.numbers, strict=True)]
         for value, bounds in zip(values, self.bounds, strict=True):
-            bins = zip(bounds, bounds[1:], strict=False)
+            bins = itertools.pairwise(bounds)
             row += [2 * min(1.0, max(0.0, (value - low) / (high - low))) - 1 for low, high in bins]
         for known, word in zip(self.words, example.extras[count:], strict=True):
             row += [float(word.strip() == one) for one in known]

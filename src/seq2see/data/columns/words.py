@@ -16,7 +16,7 @@ __all__ = ["Letters", "Words"]
 
 _FIRST = 4
 """Ids below it are those of the special symbols."""
-_LONGEST = 30
+_LONGEST = 12
 """Letters of a word that are read: its first ones, and as many of its last."""
 
 

@@ -16,6 +16,8 @@ from seq2see.settings import Settings
 
 __all__ = ["HeadSettings", "Summed"]
 
+_DENSE = 8192
+"""Pieces up to which counts are multiplied as a dense matrix."""
 ADDRESS = "head.pool"
 """Where attention pooling is found by whoever watches or changes it."""
 
@@ -64,8 +66,13 @@ class Counted(nn.Module):
         ids, weights = counts[..., 0].long(), counts[..., 1]
         if self.training and self.dropout:
             weights = weights * kept(weights, self.dropout)
-        summed = F.embedding_bag(ids, self.weights.weight, per_sample_weights=weights, mode="sum")
-        return summed + self.bias
+        pieces = self.weights.num_embeddings
+        if pieces > _DENSE:
+            summed = F.embedding_bag(ids, self.weights.weight, per_sample_weights=weights, mode="sum")
+            return summed + self.bias
+        # Of few pieces a text has many: then one product over all of them is faster.
+        all_pieces = weights.new_zeros(len(ids), pieces).scatter_add_(1, ids, weights)
+        return all_pieces @ self.weights.weight + self.bias
 
 
 class Summed(nn.Module):
