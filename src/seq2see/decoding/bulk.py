@@ -7,13 +7,12 @@ from functools import partial
 
 import torch
 
-from seq2see.data.batches import pad
 from seq2see.decoding.requests import Hypothesis
 from seq2see.decoding.search import search
 from seq2see.decoding.settings import DecodingSettings
 from seq2see.decoding.threads import one_thread
 from seq2see.layers.attention import Watch
-from seq2see.models.contracts import Generator
+from seq2see.models.contracts import Generator, Prefix
 
 __all__ = ["by_length", "search_all"]
 
@@ -48,7 +47,8 @@ def search_all(
     def find(rows: list[int], least: int = 1) -> list[int]:
         watch = watching() if watching is not None else None
         with torch.inference_mode():
-            memory = generator.encode(pad([sources[row] for row in rows]).to(device), watch)
+            padded = Prefix.of([sources[row] for row in rows], generator.special.pad, device).tokens
+            memory = generator.encode(padded, watch)
         here = search(
             generator,
             memory,
