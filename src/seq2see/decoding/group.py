@@ -50,6 +50,8 @@ class Group:
         self._chooser: Chooser = make_chooser(self.settings, requests, device, scored)
         self._rankings = [Ranking(request) for request in requests]
         self._going = [True] * len(requests)
+        in_beam = self.settings.beam > 1 and not self.settings.sample
+        self._streams = not in_beam and any(request.streams for request in requests)
         # Whoever watches or follows is told of every step: then prefixes are forced token by token.
         stepwise = watch is not None or follow is not None
         read = [() if stepwise else _readable(request, special.end) for request in requests]
@@ -105,7 +107,7 @@ class Group:
         some_ended = bool(ended.any())
         if some_ended:
             self._note(chosen, ended)
-        events = self._streamed(chosen, ended)
+        events = self._streamed(chosen, ended) if self._streams else []
         self._continue(chosen, ended if some_ended else None, width)
         if some_ended or max(width, self._tokens.shape[1]) > 1:
             events += self._drop_finished()
@@ -123,6 +125,7 @@ class Group:
         self._outputs = torch.cat([self._outputs, other._outputs])
         self._rankings += other._rankings
         self._going += other._going
+        self._streams |= other._streams
         self._starts += other._starts
         self._chooser.join(other._chooser)
         self._filters.join(other._filters)
@@ -207,11 +210,7 @@ class Group:
 
     def _streamed(self, chosen: Chosen, ended: Tensor) -> list[Event]:
         """The tokens chosen for requests that want to be told of each."""
-        if self.settings.beam > 1 and not self.settings.sample:
-            return []
         wanted = [source for source, one in enumerate(self._rankings) if one.request.streams]
-        if not wanted:
-            return []
         alive = ((chosen.totals > -float("inf")) & ~ended).tolist()
         tokens = chosen.tokens.tolist()
         return [

@@ -150,6 +150,9 @@ class MultiHeadAttention(nn.Module):
         if watch is not None:
             weights = watch(self.address, attention_weights(query, seen.keys, seen.mask), seen.mask)
             read = dropout(weights, dropped) @ seen.values
+        elif torch.compiler.is_compiling() and not dropped:
+            # An exported graph serves all lengths and devices.
+            read = fused_attention(query, seen.keys, seen.values, seen.mask)
         elif query.device.type == "cpu" and max(query.shape[2], seen.keys.shape[2]) <= LONGEST:
             read = short_attention(query, seen.keys, seen.values, seen.mask, dropped)
         elif dropped:
@@ -183,7 +186,7 @@ def _lay_side_by_side(parameters: list[Tensor]) -> None:
 
 def _stacked(parts: list[Tensor]) -> Tensor:
     """Tensors one under another: a view if they lie so in memory and no gradient is wanted, else a copy."""
-    if torch.is_grad_enabled():
+    if torch.is_grad_enabled() or torch.compiler.is_compiling():
         return torch.cat(parts)
     first, count = parts[0], len(parts)
     start, size = first.data_ptr(), first.nbytes

@@ -99,7 +99,7 @@ class TransformerDecoder(nn.Module):
         rotation, cross_rotation = self._rotations(positions, 1, tokens.device)
         noted, watches = self._watches(watch)
         states, after = state.step(states, rotation, cross_rotation, watches)
-        weights = noted.weights.mean(1).reshape(len(tokens), -1) if noted is not None else None
+        weights = noted.weights.mean(1).reshape(tokens.shape[0], -1) if noted is not None else None
         return DecoderOutput(self.final_norm(states), weights), after
 
     def read(self, tokens: Tensor, start: int | Tensor = 0) -> Tensor:
