@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from seq2see.goals import Predictor
     from seq2see.goals.text_model import TextModel
     from seq2see.lens.looking import Recording
 
@@ -25,18 +24,74 @@ __all__ = ["__version__", "load", "record", "train"]
 __version__ = "0.1.0"
 
 
-def load(folder: "str | Path", device: str = "auto") -> "Predictor":
-    """Load a run directory; the model takes texts and gives texts."""
+def load(folder: "str | Path", device: str = "auto") -> Any:
+    """Load a run directory: what comes back answers texts with texts, classes, numbers or tags."""
     from seq2see.goals import load
 
     return load(folder, device)
 
 
-def train(data: "str | Path", *, settings: "Sequence[str]" = (), **options: Any) -> "Predictor":
-    """Train on a file of pairs; options as those of `seq2see train`: dev, out, preset, recipe, seed, ..."""
+def train(
+    data: "str | Path",
+    *,
+    goal: str | None = None,
+    dev: "str | Path | None" = None,
+    out: "str | Path | None" = None,
+    preset: str | None = None,
+    recipe: "str | Path | None" = None,
+    settings: "Sequence[str]" = (),
+    seed: int | None = None,
+    max_steps: int | None = None,
+    max_minutes: float | None = None,
+    max_tokens: int | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    features: str | None = None,
+    numbers: str | None = None,
+    categories: str | None = None,
+    device: str | None = None,
+    resume: bool = False,
+) -> Any:
+    """Train on a file of examples; what comes back answers texts with texts, classes, numbers or tags.
+
+    data: a TSV, CSV, JSONL, CoNLL-U or FASTA file, `.gz` too; two parallel files as `a.en,a.de`; or a
+        built-in task such as `task:reverse`.
+    goal: `generate`, `classify`, `regress` or `tag`; by default what the data look like.
+    dev: a file to look at while training; by default some examples are held out.
+    out: the run directory to make; by default a new one under `runs/`.
+    preset: a model by name, such as `transformer-base` (docs/recipe.md lists them).
+    recipe: a YAML file with settings.
+    settings: single settings over all others, as `["model.width=256"]`.
+    seed: of everything random.
+    max_steps, max_minutes, max_tokens: training ends when the first of them is reached.
+    source, target, features: columns by number, counted from 1, or by name; tags may have several targets,
+        as `upos,xpos`; features such as `V;IND;PL` are read before the source.
+    numbers, categories: further columns, with commas between, for a model that gives a class or a number.
+    device: `auto`, `cpu`, `cuda` or `mps`.
+    resume: go on exactly where the run in `out` was stopped.
+    """
     from seq2see.workflow import Request, train
 
-    trained = train(Request(data=str(data), settings=settings, **options))
+    paths = {"dev": dev, "out": out, "recipe": recipe}
+    request = Request(
+        data=str(data),
+        goal=goal,
+        preset=preset,
+        settings=settings,
+        seed=seed,
+        max_steps=max_steps,
+        max_minutes=max_minutes,
+        max_tokens=max_tokens,
+        source=source,
+        target=target,
+        features=features,
+        numbers=numbers,
+        categories=categories,
+        device=device,
+        resume=resume,
+        **{name: str(path) if path is not None else None for name, path in paths.items()},
+    )
+    trained = train(request)
     if trained.interrupted is not None:
         raise KeyboardInterrupt(f"stopped at step {trained.progress.step}; resume=True goes on")
     return trained.model

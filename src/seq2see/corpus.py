@@ -150,7 +150,14 @@ class Corpus:
 
     def _batches(self, data: Encoded, recipe: Recipe) -> Batches:
         training = recipe.training
-        return Batches(data, self.columns, training.batch_tokens, recipe.seed, training.batch_pairs)
+        return Batches(
+            data,
+            self.columns,
+            training.batch_tokens,
+            recipe.seed,
+            training.batch_pairs,
+            training.batch_by_length,
+        )
 
 
 def _facts(

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.export import Dim, export
 
 from seq2see.layers.attention import KeysValues
-from seq2see.models import Seq2Seq
+from seq2see.models import EncoderDecoder
 from seq2see.models.decoders.transformer_states import BlockPast, PlainState
 
 SOURCES = torch.tensor([[4, 5, 6, 2, 0], [7, 2, 0, 0, 0], [4, 4, 4, 4, 2]])
@@ -15,7 +15,7 @@ TOKENS = torch.tensor([[4, 5, 6, 7, 8, 4], [5, 6, 4, 8, 8, 7], [6, 6, 7, 4, 5, 8
 class Step(nn.Module):
     """One step on tensors alone."""
 
-    def __init__(self, model: Seq2Seq) -> None:
+    def __init__(self, model: EncoderDecoder) -> None:
         super().__init__()
         self.model = model
 
@@ -29,12 +29,12 @@ class Step(nn.Module):
         state = PlainState(tuple(blocks), positions, mask, tokens.shape[0])
         output, after = self.model.decoder.step(tokens, state)
         keys_values = [part for block in after.blocks for part in (block.past.keys, block.past.values)]
-        return self.model.logits(output, None), after.positions, after.mask, *keys_values
+        return self.model.head.logits(output, None), after.positions, after.mask, *keys_values
 
 
-def given(model: Seq2Seq, rows: int, steps: int) -> tuple[Tensor, ...]:
+def given(model: EncoderDecoder, rows: int, steps: int) -> tuple[Tensor, ...]:
     """What a step gets after some steps of some rows."""
-    state = model.decoder.begin(model.encode(SOURCES[:rows]), plain=True)
+    state = model.decoder.begin(model.encode_ids(SOURCES[:rows]), plain=True)
     for tokens in TOKENS[:rows, :steps].T:
         _, state = model.decoder.step(tokens, state)
     parts = [(one.past.keys, one.past.values, one.memory.keys, one.memory.values) for one in state.blocks]

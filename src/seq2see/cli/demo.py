@@ -24,12 +24,13 @@ UNSEEN = ("vlogger", "livestream", "crowdfunding", "cyberpunk", "greenwashing", 
 SHOWN = "cyberpunk"
 DEV_WORDS = 1000
 PRESETS = ("rnn", "rnn-attention", "transformer")
+STEPS = 800
 SETTINGS = (
     "model.width=128",
     "model.dropout=0.1",
     "model.attention_dropout=0",
     "training.batch_pairs=128",
-    "training.steps=800",
+    f"training.steps={STEPS}",
     "training.warmup=160",
     "training.learning_rate=0.003",
     "training.evaluate_every=200",
@@ -57,6 +58,9 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
     _pronounce(models)
     _look(models[best.preset], best.preset)
     show(found, "English words to sounds")
+    for rung in found.rungs:
+        if rung.steps < STEPS:
+            say(f"{rung.preset} had time for {rung.steps:,} of {STEPS:,} steps only: --minutes gives it more")
     results.print("\nTry next:", highlight=False)
     program = "seq2see" if shutil.which("seq2see") else os.path.relpath(sys.argv[0])
     results.print(
@@ -70,8 +74,12 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
         soft_wrap=True,
     )
     say(f"accuracy by word length is drawn in {folder / 'ladder.png'}")
-    if explore:
-        looking = [(Path(rung.run), models[rung.preset]) for rung in reversed(found.rungs[1:])]
+    if explore and not (sys.stdout.isatty() and os.environ.get("CI", "").lower() not in ("1", "true")):
+        say(f"nobody is at a terminal: the explorer is opened with: {program} explore {best.run}")
+    elif explore:
+        # The page opens with the model that scored best.
+        order = sorted(found.rungs[1:], key=lambda rung: -rung.score)
+        looking = [(Path(rung.run), models[rung.preset]) for rung in order]
         serve_explorer(looking, "127.0.0.1", 8264, SHOWN)
 
 

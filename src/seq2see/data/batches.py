@@ -18,8 +18,15 @@ class Batches:
     """An endless stream of training batches over a corpus; epoch after epoch, each in a new order."""
 
     def __init__(
-        self, data: Encoded, columns: Columns, tokens: int, seed: int, pairs: int | None = None
+        self,
+        data: Encoded,
+        columns: Columns,
+        tokens: int,
+        seed: int,
+        pairs: int | None = None,
+        by_length: bool = True,
     ) -> None:
+        self._by_length = by_length
         self._data, self._columns = data, columns
         self._sizes = data["source"].offsets, data["target"].offsets
         self._budget = tokens
@@ -59,15 +66,16 @@ class Batches:
                 yield cut[place]
 
     def _cut(self, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-        """Sort rows by length and cut them where the budget is full.
+        """Sort rows by length, unless they are to stay mixed, and cut them where the budget is full.
 
         Rows whose longer side is the same go from those with a short source to those with a short target,
         and the next length the other way round, so that neighbours are alike on both sides.
         """
         source, target = (offsets[rows + 1] - offsets[rows] for offsets in self._sizes)
-        longer, lean = np.maximum(source, target), source - target
-        order = np.lexsort((np.where(longer % 2, lean, -lean), longer))
-        rows, source, target = rows[order], source[order], target[order]
+        if self._by_length:
+            longer, lean = np.maximum(source, target), source - target
+            order = np.lexsort((np.where(longer % 2, lean, -lean), longer))
+            rows, source, target = rows[order], source[order], target[order]
         cuts, start = [], 0
         while start < len(rows):
             here = slice(start, start + min(self._most, self._budget))

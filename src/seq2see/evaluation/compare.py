@@ -15,7 +15,7 @@ _BOOTSTRAP = "paired bootstrap"
 _MCNEMAR = "McNemar, exact"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """One metric of two systems, and how likely chance alone gives such a difference."""
 
@@ -24,6 +24,11 @@ class Comparison:
     second: float
     p: float
     test: str = _BOOTSTRAP
+
+    def __repr__(self) -> str:
+        verdict = "more than chance" if self.significant else "could be chance"
+        change = f"{self.first:.2f} and {self.second:.2f} ({self.difference:+.2f})"
+        return f"<{self.metric}: {change}, p = {self.p:.3f} by {self.test}: {verdict}>"
 
     @property
     def difference(self) -> float:

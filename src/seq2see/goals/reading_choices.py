@@ -35,6 +35,8 @@ def choose_reader(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     choice.take(preset(name), f"model: {name} ({found.count:,} texts: {_WHY})")
     times, rate, decay = (10, 0.003, 1.0) if kind == "words" else (30, 0.001, 0.01)
     _schedule(choice, found.count, asked, metric, 50 if kind == "words" else 32, times, rate, decay)
+    # Counts need no padding, and mixed batches teach more.
+    choice.take({"training": {"batch_by_length": False}}, "")
     if kind != "words":
         # Four members have gradients of their own, whose norms add up.
         choice.take({"training": {"clip": 2.0}}, "")

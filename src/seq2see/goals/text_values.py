@@ -25,7 +25,7 @@ class Source:
         return not self.text.strip() and not self.features
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Output:
     """A decoded text with its log-probability and the score it was ranked by (NaN where not asked for)."""
 
@@ -35,6 +35,10 @@ class Output:
     score: float
     cut: bool
     """Whether it ran into the length limit."""
+
+    def __repr__(self) -> str:
+        cut = ", cut at the length limit" if self.cut else ""
+        return f"<{self.text!r}: log-probability {self.log_probability:.2f}, {len(self.ids)} tokens{cut}>"
 
 
 def counted_by(examples: Sequence[Pair]) -> By:

@@ -61,7 +61,7 @@ class Effect(NamedTuple):
     """KL(unedited || edited) at each step of the unedited output, in nats."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class View:
     """Who looked where: weights (H, T, S) by address.
 
@@ -80,6 +80,21 @@ class View:
     cut: bool = False
     tree: list[Branch] | None = None
     effect: Effect | None = None
+
+    def __repr__(self) -> str:
+        heads = sum(len(found) for found in self.weights.values())
+        said = f"{self.output[:60]!r}, log-probability {self.log_probability:.2f}"
+        return (
+            f"<View of {self.text[:60]!r}: {said}\n"
+            f"  {len(self.source)} source tokens, {len(self.predicted)} answers; "
+            f"{heads} heads at {', '.join(list(self.weights)[:4]) or 'no attention'}"
+            f"{', ...' if len(self.weights) > 4 else ''}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"
 
     def at(self, address: str | None = None, head: int | None = None) -> Tensor:
         """Weights of one head, (T, S); of all heads averaged if none is named, which is a summary."""

@@ -27,6 +27,8 @@ class TrainingSettings(Settings):
     batch_tokens: int = Field(default=4096, ge=1)
     """Tokens of the longer side in a batch, padding counted."""
     batch_pairs: int | None = Field(default=None, ge=1)
+    batch_by_length: bool = True
+    """Examples of similar length share a batch, which leaves little padding; else batches are mixed."""
     accumulate: int = Field(default=1, ge=1)
     """Batches whose gradients are added up for one step."""
     optimizer: Literal["adam", "adamw"] = "adam"
