@@ -8,12 +8,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PEERS", "CommandError", "Cost", "Lab", "commit", "described_machine", "peer_script", "write_json"]
+__all__ = [
+    "PEERS",
+    "CommandError",
+    "Cost",
+    "Lab",
+    "checkout",
+    "commit",
+    "described_machine",
+    "peer_script",
+    "write_json",
+]
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -113,6 +125,21 @@ class Lab:
 def peer_script(name: str) -> Path:
     """A script that runs in a peer's environment."""
     return ROOT / "benchmarks" / "peers" / name
+
+
+@contextmanager
+def checkout(name: str | None, lab: Lab) -> Iterator[Path | None]:
+    """The sources of an earlier commit, for as long as they are needed."""
+    if name is None:
+        yield None
+        return
+    git = ["git", "-C", str(ROOT), "worktree"]
+    with tempfile.TemporaryDirectory(dir=lab.folder) as folder:
+        subprocess.run([*git, "add", "--detach", f"{folder}/before", name], check=True, capture_output=True)
+        try:
+            yield Path(folder) / "before" / "src"
+        finally:
+            subprocess.run([*git, "remove", "--force", f"{folder}/before"], check=True)
 
 
 def described_machine() -> dict[str, Any]:

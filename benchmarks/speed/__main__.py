@@ -15,16 +15,13 @@ named in the table, and the others go on. Every tool takes its turn in each repe
 """
 
 import argparse
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lab import HOME, PEERS, ROOT, Lab, commit, described_machine, write_json
+from benchmarks.lab import HOME, PEERS, Lab, checkout, commit, described_machine, write_json
 from benchmarks.speed import decoding, training
 from benchmarks.speed.engine import engine
 from benchmarks.speed.results import Result, as_known, rows_of, table
@@ -50,7 +47,7 @@ def main() -> None:
     }
     results: list[Result] = []
     began = time.perf_counter()
-    with _checkout(arguments.before, lab) as before:
+    with checkout(arguments.before, lab) as before:
         for result in _results(arguments, lab, before):
             print(result, flush=True)
             results.append(result)
@@ -112,21 +109,6 @@ def _arguments() -> argparse.Namespace:
     if arguments.train_minutes is None:
         arguments.train_minutes = 1 if arguments.quick else 6
     return arguments
-
-
-@contextmanager
-def _checkout(name: str | None, lab: Lab) -> Iterator[Path | None]:
-    """The sources of an earlier commit, for as long as they are needed."""
-    if name is None:
-        yield None
-        return
-    git = ["git", "-C", str(ROOT), "worktree"]
-    with tempfile.TemporaryDirectory(dir=lab.folder) as folder:
-        subprocess.run([*git, "add", "--detach", f"{folder}/before", name], check=True, capture_output=True)
-        try:
-            yield Path(folder) / "before" / "src"
-        finally:
-            subprocess.run([*git, "remove", "--force", f"{folder}/before"], check=True)
 
 
 if __name__ == "__main__":
