@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from seq2see.data.survey import Survey
 from seq2see.goals.choices import Choice
@@ -11,7 +11,6 @@ from seq2see.recipe import preset
 __all__ = ["choose_reader", "choose_tagger"]
 
 _READS = {"model": {"decoder": None}}
-_WHY = "of so few, no network that reads them in order learns more"
 _KINDS = {
     "words": "sentences",
     "characters": "texts without spaces",
@@ -19,6 +18,49 @@ _KINDS = {
     "bpe": "as asked",
     "unigram": "as asked",
 }
+_LONG = 512
+"""Tokens from which on a text is longer than recipes allow without being told."""
+_LONGEST = 8192
+"""Tokens that a text is allowed without being asked for, so that one odd line does not fill the memory."""
+
+
+class _Size(NamedTuple):
+    """A model for up to so many examples, and how it is trained."""
+
+    most: float
+    preset: str
+    batch: int
+    times: int
+    """How often training goes through the data."""
+    rate: float
+    decay: float
+    mixed: bool = False
+    """Whether batches mix short and long texts: counts need no padding, and mixed batches teach more."""
+    clip: float | None = None
+
+
+_SENTENCES = (
+    _Size(20_000, "reader-tiny", 50, 10, 0.003, 1.0, mixed=True),
+    _Size(200_000, "reader", 64, 5, 0.001, 0.1),
+    _Size(float("inf"), "reader-large", 128, 3, 0.001, 0.01),
+)
+_SEQUENCES = (
+    # Four members have gradients of their own, whose norms add up.
+    _Size(20_000, "sequence-tiny", 32, 30, 0.001, 0.01, mixed=True, clip=2.0),
+    _Size(200_000, "sequence", 64, 8, 0.001, 0.01),
+    _Size(float("inf"), "sequence-large", 128, 4, 0.001, 0.01),
+)
+_TAGGERS = (
+    _Size(1000, "tagger-tiny", 64, 12, 0.002, 0.01),
+    _Size(50_000, "tagger", 64, 12, 0.002, 0.01),
+    _Size(float("inf"), "tagger-large", 64, 6, 0.002, 0.01),
+)
+_GIVEN = (
+    _Size(20_000, "", 64, 15, 0.001, 0.01),
+    _Size(200_000, "", 64, 8, 0.001, 0.01),
+    _Size(float("inf"), "", 128, 4, 0.001, 0.01),
+)
+"""For models that somebody has named."""
 
 
 def choose_reader(found: Survey, asked: Mapping[str, Any], model: bool, metric: str) -> Choice:
@@ -28,18 +70,18 @@ def choose_reader(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     kind = asked.get("text", {}).get("source", {}).get("kind") or _source_kind(texts)
     sized = {"least": 2, "size": 30_000} if kind == "words" else {"size": 4000} if kind == "bpe" else {}
     choice.take({"text": {"source": {"kind": kind, **sized}}}, f"source: {kind} ({_KINDS[kind]})")
-    if not model:
-        _schedule(choice, found.count, asked, metric, 64, 15, 0.001, 0.01)
-        return choice
-    name = "counts" if kind == "words" else "letter-counts"
-    choice.take(preset(name), f"model: {name} ({found.count:,} texts: {_WHY})")
-    times, rate, decay = (10, 0.003, 1.0) if kind == "words" else (30, 0.001, 0.01)
-    _schedule(choice, found.count, asked, metric, 50 if kind == "words" else 32, times, rate, decay)
-    # Counts need no padding, and mixed batches teach more.
-    choice.take({"training": {"batch_by_length": False}}, "")
-    if kind != "words":
-        # Four members have gradients of their own, whose norms add up.
-        choice.take({"training": {"clip": 2.0}}, "")
+    _allow_long(choice, max(map(len, texts)) if kind == "characters" else max(map(_words, texts)))
+    sizes = (_SENTENCES if kind == "words" else _SEQUENCES) if model else _GIVEN
+    _take(choice, sizes, found.count, "texts", asked, metric)
+    return choice
+
+
+def choose_tagger(found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+    """Words, encoder and schedule for sentences with tags."""
+    choice = Choice(fixed=_READS)
+    _allow_long(choice, max(_words(one.source) for one in found.sample))
+    sizes = _TAGGERS if model else tuple(size._replace(preset="") for size in _TAGGERS)
+    _take(choice, sizes, found.count, "sentences", asked, "accuracy")
     return choice
 
 
@@ -49,48 +91,49 @@ def _source_kind(texts: list[str]) -> str:
     return "words" if spaced > 0.5 else "characters"
 
 
-def choose_tagger(found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
-    """Words, encoder and schedule for sentences with tags."""
-    choice = Choice(fixed=_READS)
-    if model:
-        name = "tagger-tiny" if found.count < 1000 else "tagger" if found.count < 50_000 else "tagger-large"
-        choice.take(preset(name), f"model: {name} ({found.count:,} sentences)")
-    _schedule(choice, found.count, asked, "accuracy", 64, 12, 0.002, 0.01)
-    return choice
+def _words(text: str) -> int:
+    return len(text.split())
 
 
-def _schedule(
-    choice: Choice,
-    count: int,
-    asked: Mapping[str, Any],
-    metric: str,
-    batch: int,
-    times: int,
-    rate: float,
-    decay: float,
+def _allow_long(choice: Choice, longest: int) -> None:
+    """Let training take the longest texts too, which a recipe would leave out."""
+    if longest >= _LONG:
+        limit = min(_LONGEST, 2 ** (longest + 1).bit_length())
+        choice.take({"data": {"max_length": limit}}, f"texts of up to {limit:,} tokens are trained on")
+        # Where positions are numbered, they have to go as far.
+        choice.take({"model": {"max_length": max(1024, limit)}}, "")
+
+
+def _take(
+    choice: Choice, sizes: tuple[_Size, ...], count: int, what: str, asked: Mapping[str, Any], metric: str
 ) -> None:
-    """So many times through the data, in batches of so many examples."""
+    """The model for so many examples, and its schedule."""
+    size = next(size for size in sizes if count < size.most)
+    if size.preset:
+        choice.take(preset(size.preset), f"model: {size.preset} ({count:,} {what})")
     asked_steps = asked.get("training", {}).get("steps")
-    steps = asked_steps or max(100, round(times * count / batch))
+    steps = asked_steps or max(100, round(size.times * count / size.batch))
     if asked_steps is None:
-        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times} times through the data)")
+        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({size.times} times through the data)")
     every = max(10, steps // 15)
     choice.take(
         {
             "training": {
-                "batch_pairs": batch,
+                "batch_pairs": size.batch,
                 "batch_tokens": 65_536,
-                "learning_rate": rate,
+                "batch_by_length": not size.mixed,
+                "learning_rate": size.rate,
                 "optimizer": "adamw",
-                "weight_decay": decay,
+                "weight_decay": size.decay,
                 "schedule": "cosine",
                 "warmup": min(100, steps // 5),
                 "label_smoothing": 0.0,
                 "evaluate_every": every,
                 "save_every": every,
                 "dev_examples": 5000,
+                **({"clip": size.clip} if size.clip is not None else {}),
             }
         },
-        f"batches of {batch}, a look at the dev set every {every:,} steps",
+        f"batches of {size.batch}, a look at the dev set every {every:,} steps",
     )
     choice.take({"training": {"metric": metric}}, f"the weights with the best {metric} are kept")

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from seq2see.data.sides import Batch
 from seq2see.layers.attention import Watch
 from seq2see.models.contracts import DecoderOutput, Loss, Memory, Sides
-from seq2see.models.heads.summing import HeadSettings, Summed
+from seq2see.models.heads.summing import HeadSettings, members_of
 
 __all__ = ["ClassHead"]
 
@@ -31,9 +31,7 @@ class ClassHead(nn.Module):
         pieces: int | None = None,
     ) -> None:
         super().__init__()
-        self.members = nn.ModuleList(
-            Summed(width, extras, classes, settings, pieces) for _ in range(settings.members)
-        )
+        self.members = members_of(width, extras, classes, settings, pieces)
         self.several, self.smoothing = several, smoothing
         self.register_buffer("weights", torch.tensor(list(weights or [1.0] * classes)), persistent=False)
 

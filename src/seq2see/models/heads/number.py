@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from seq2see.data.sides import Batch
 from seq2see.layers.attention import Watch
 from seq2see.models.contracts import DecoderOutput, Loss, Memory, Sides
-from seq2see.models.heads.summing import HeadSettings, Summed
+from seq2see.models.heads.summing import HeadSettings, members_of
 
 __all__ = ["NumberHead"]
 
@@ -16,9 +16,7 @@ class NumberHead(nn.Module):
 
     def __init__(self, width: int, extras: int, settings: HeadSettings, pieces: int | None = None) -> None:
         super().__init__()
-        self.members = nn.ModuleList(
-            Summed(width, extras, 1, settings, pieces) for _ in range(settings.members)
-        )
+        self.members = members_of(width, extras, 1, settings, pieces)
         self.squared = settings.loss == "squared"
 
     def outputs(self, memory: Memory, sides: Sides, watch: Watch | None = None) -> Tensor:

@@ -14,12 +14,10 @@ from seq2see.layers.pooling import AttentionPooling, Pooling, pool
 from seq2see.models.contracts import Memory, Sides
 from seq2see.settings import Settings
 
-__all__ = ["HeadSettings", "Summed"]
+__all__ = ["HeadSettings", "Summed", "members_of"]
 
 _DENSE = 8192
 """Pieces up to which counts are multiplied as a dense matrix."""
-ADDRESS = "head.pool"
-"""Where attention pooling is found by whoever watches or changes it."""
 
 
 class HeadSettings(Settings):
@@ -83,12 +81,18 @@ class Summed(nn.Module):
     """
 
     def __init__(
-        self, width: int, extras: int, outputs: int, settings: HeadSettings, pieces: int | None = None
+        self,
+        width: int,
+        extras: int,
+        outputs: int,
+        settings: HeadSettings,
+        pieces: int | None = None,
+        address: str = "head.pool",
     ) -> None:
         super().__init__()
         self.poolings = settings.poolings
         self.attention = (
-            AttentionPooling(width, settings.heads, ADDRESS) if "attention" in self.poolings else None
+            AttentionPooling(width, settings.heads, address) if "attention" in self.poolings else None
         )
         self.counted, self.straight = None, False
         joined = width * len(self.poolings) + extras
@@ -125,3 +129,12 @@ class Summed(nn.Module):
             pooled: Tensor = self.attention(memory.states, memory.mask, watch)
             return pooled
         return pool(kind, memory.states, memory.mask, memory.summary)
+
+
+def members_of(
+    width: int, extras: int, outputs: int, settings: HeadSettings, pieces: int | None
+) -> nn.ModuleList:
+    """The members of a head; each pools at an address of its own, where there are several."""
+    count = settings.members
+    addresses = ["head.pool"] if count == 1 else [f"head.{number}.pool" for number in range(count)]
+    return nn.ModuleList(Summed(width, extras, outputs, settings, pieces, address) for address in addresses)
