@@ -9,11 +9,11 @@ import os
 import sys
 import warnings
 
-__all__ = ["be_fair"]
+__all__ = ["SPINS", "be_fair"]
 
-_SPINS = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
+SPINS = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
 """How long GNU's and Intel's OpenMP spin: so many rounds, or milliseconds."""
-_CHOICES = (*_SPINS, "OMP_WAIT_POLICY")
+_CHOICES = (*SPINS, "OMP_WAIT_POLICY")
 
 
 def be_fair() -> None:
@@ -28,4 +28,4 @@ def be_fair() -> None:
             stacklevel=3,
         )
         return
-    os.environ.update(_SPINS)
+    os.environ.update(SPINS)
