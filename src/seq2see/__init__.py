@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from seq2see.goals.text_model import TextModel
-    from seq2see.lens.looking import Recording
+    from seq2see.lens.recording import Recording
 
 be_fair()
 

@@ -19,8 +19,8 @@ from seq2see.goals import Predictor, load
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import Output, Source, TextModel
 from seq2see.lens.edits import Edit, parse_edit
-from seq2see.lens.looking import Wanted
 from seq2see.lens.terminal import HeatMap
+from seq2see.lens.text_lens import TextRequest
 
 __all__ = ["Asked", "choose_engine", "predict", "score", "write_outputs"]
 
@@ -178,7 +178,7 @@ def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> Non
 
 def _show_attention(model: TextModel, example: Pair, output: Output, edits: Sequence[Edit]) -> None:
     """Where an output looked, on standard error: all heads of the last attention on the source, averaged."""
-    wanted = Wanted(example.source, model.decoding(), example.features, output.ids)
+    wanted = TextRequest(example.source, model.decoding(), example.features, output.ids)
     view = model.lens.look(wanted, edits)
     errors.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
 

@@ -25,11 +25,13 @@ from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
 from seq2see.goals.shown import Shown
 from seq2see.goals.text_values import By, Output, Source, counted_by
 from seq2see.goals.windows import take
-from seq2see.lens.asked import Look
+from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Edit
-from seq2see.lens.looking import Lens, Recording, Wanted
+from seq2see.lens.recording import Recording
+from seq2see.lens.request import LensRequest
+from seq2see.lens.text_lens import TextLens, TextRequest
 from seq2see.lens.view import View
-from seq2see.lens.watching import Editor, check_addresses, check_for_any
+from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import EncoderDecoder
 from seq2see.recipe import Recipe
 from seq2see.run import DataFacts, Run
@@ -327,7 +329,7 @@ class TextModel(Shown):
         With edits, the view also has what they changed. A donor lends the weights that are borrowed.
         `rank` chooses among several outputs (`nbest`); further options as under `decoding` in a recipe.
         """
-        wanted = Wanted(text, self.decoding(**options), features, target, rank)
+        wanted = TextRequest(text, self.decoding(**options), features, target, rank)
         return self.lens.look(wanted, edits, donor.lens if donor is not None else None)
 
     def attribution(
@@ -341,19 +343,26 @@ class TextModel(Shown):
         **options: Any,
     ) -> Tensor:
         """What each source token did for each output token, by `gradient` or `occlusion`, (T, S)."""
-        return self.lens.attribution(Wanted(text, self.decoding(**options), features, target), kind, edits)
+        return self.lens.attribution(
+            TextRequest(text, self.decoding(**options), features, target), kind, edits
+        )
 
     @property
-    def lens(self) -> Lens:
+    def lens(self) -> TextLens:
         """What looks at this model."""
-        return Lens(self)
+        return TextLens(self)
 
-    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: "TextModel | None" = None) -> View:
+    @property
+    def attributions(self) -> Sequence[str]:
+        """The kinds of attribution that can be measured."""
+        return tuple(ATTRIBUTIONS)
+
+    def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "TextModel | None" = None) -> View:
         """The view of a text, with the effect of edits."""
         return self.lens.look(self._wanted(asked), edits, donor.lens if donor is not None else None)
 
     def attribute(
-        self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: "TextModel | None" = None
+        self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: "TextModel | None" = None
     ) -> Tensor:
         """What each source token did for each output token, (T, S)."""
         lender = donor.lens if donor is not None else None
@@ -365,13 +374,13 @@ class TextModel(Shown):
         targets = self.codec.encode_targets([target]) if target is not None else []
         return max(map(len, [*sources, *targets]))
 
-    def _wanted(self, asked: Look) -> Wanted:
+    def _wanted(self, asked: LensRequest) -> TextRequest:
         settings = self.decoding(beam=asked.beam)
         if asked.longest is not None:
             source = len(self.codec.encode_sources([asked.text], [asked.features])[0])
             limit = min(asked.longest, self.output_limit(source, settings))
             settings = self.decoding(beam=asked.beam, max_length=limit)
-        return Wanted(asked.text, settings, asked.features, asked.target)
+        return TextRequest(asked.text, settings, asked.features, asked.target)
 
     def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""

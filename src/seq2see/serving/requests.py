@@ -7,7 +7,7 @@ from pydantic import Field
 from seq2see.lens.edits import Edit
 from seq2see.settings import Settings
 
-__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "Seen", "ViewRequest"]
+__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "ViewAnswer", "ViewRequest"]
 
 CHARACTERS, EDITS, WIDEST = 4000, 64, 16
 
@@ -27,7 +27,7 @@ class ViewRequest(Settings):
     edits: tuple[Edit, ...] = Field(default=(), max_length=EDITS)
 
 
-class Seen(Settings):
+class ViewAnswer(Settings):
     """A view without its weights; docs/explorer.md says what each part is."""
 
     id: str
