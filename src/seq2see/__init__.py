@@ -99,6 +99,6 @@ def train(
 
 def record(model: "TextModel") -> "AbstractContextManager[Recording]":
     """Keep views of all that a model does: `with seq2see.record(model) as seen: model("word")`."""
-    from seq2see.goals.text_model import record
+    from seq2see.lens.recording import record
 
     return record(model)

@@ -109,11 +109,23 @@ def _write_answers(
             print(f"{found.text}\t{found.detail}" if asked.probabilities else found.text)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
-            view = model.lens.look(example, edits)
-            errors.print(HeatMap(view.alignment().tolist(), view.row_names(), view.source))
+            _show_reading(model, example, edits)
         if not inputs.waiting:
             sys.stdout.flush()
     return inputs.finish()
+
+
+def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]) -> None:
+    """Where a model that reads looked, on standard error; without attention, what each token did."""
+    view = model.lens.look(example, edits)
+    if view.weights:
+        errors.print(HeatMap(view.alignment().tolist(), view.row_names(), view.source))
+        return
+    errors.print("no attention; what the answer loses where a token is unknown (occlusion):", style="dim")
+    lost = model.lens.attribution(example, "occlusion", edits)
+    for said, row in zip(view.predicted, lost.tolist(), strict=True):
+        told = "  ".join(f"{token} {value:+.2f}" for token, value in zip(view.source, row, strict=True))
+        errors.print(f"{said}: {told}", markup=False, highlight=False)
 
 
 def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:

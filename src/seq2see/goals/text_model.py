@@ -3,7 +3,6 @@
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import Any, Literal
@@ -38,24 +37,9 @@ from seq2see.run import DataFacts, Run
 from seq2see.settings import build
 from seq2see.text import Codec
 
-__all__ = ["Output", "Source", "TextModel", "counted_by", "record"]
+__all__ = ["Output", "Source", "TextModel", "counted_by"]
 
 _WINDOW = 4096
-
-
-@contextmanager
-def record(model: "TextModel") -> Iterator[Recording]:
-    """Record all that a model decodes or scores: `with record(model) as seen: model("word")`.
-
-    The calls themselves are left as they are: they cost no more, and give the same. The weights come from
-    a pass over the same source and target when a view is asked for.
-    """
-    seen = Recording(model.lens, model.decoding())
-    model.recordings.append(seen)
-    try:
-        yield seen
-    finally:
-        model.recordings.remove(seen)
 
 
 class TextModel(Shown):

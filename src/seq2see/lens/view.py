@@ -156,7 +156,10 @@ class View:
         return summaries.rollout(self.weights, side)
 
     def in_words(self) -> "View":
-        """The same with sub-words (or characters) merged to words; steps and the tree are left out."""
+        """The same with sub-words (or characters) merged to words.
+
+        Steps of an output and its tree are left out, since they belong to single tokens.
+        """
         source, read, said = (_words(labels) for labels in (self.source, self.read, self.predicted))
         merged = {}
         for address, found in self.weights.items():
@@ -170,7 +173,7 @@ class View:
             read=_joined(self.read, said),
             predicted=_joined(self.predicted, said),
             weights=merged,
-            steps=[],
+            steps=[] if self.kind == "text" else self.steps,
             tree=None,
         )
 

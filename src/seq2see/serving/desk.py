@@ -58,6 +58,8 @@ class Desk:
                     "about": _about(model),
                     "addresses": [map_of(at, heads) for at, heads in addresses_of(model.network).items()],
                     "features": model.recipe.data.features is not None,
+                    "writes": model.recipe.model.decoder is not None,
+                    "attributions": list(model.attributions),
                 }
                 for name, (run, model) in self._models.items()
             ],
@@ -159,7 +161,8 @@ class Desk:
         options += [
             f"{name}={value!r}" for name in ("target", "features") if (value := getattr(request, name))
         ]
-        options.append(f"beam={request.beam}")
+        if self._model(request.model)[1].recipe.model.decoder is not None:
+            options.append(f"beam={request.beam}")
         if request.edits:
             listed = "".join(f"    {_call(edit)},\n" for edit in request.edits)
             options.append(f"edits=[\n{listed}]")
@@ -204,6 +207,7 @@ def _about(model: Predictor) -> str:
     """A model in a few words."""
     settings = model.recipe.model
     writes = f" to {settings.decoder.kind}" if settings.decoder is not None else f", to {model.recipe.goal}"
-    sides = f"{settings.encoder.kind}{writes}"
-    parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    return f"{sides}, width {settings.width}, {parameters / 1e6:.1f} M weights"
+    reads = settings.encoder.kind if settings.encoder.kind != "none" else "no encoder"
+    count = sum(parameter.numel() for parameter in model.network.parameters())
+    weights = f"{count / 1e6:.1f} M" if count >= 100_000 else f"{count:,}"
+    return f"{reads}{writes}, width {settings.width}, {weights} weights"
