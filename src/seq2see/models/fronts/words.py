@@ -83,7 +83,7 @@ class WordFront(nn.Module):
 
     def _spelt(self, letters: Tensor, seen: Tensor) -> Tensor:
         """The strongest answer of each pattern anywhere in each word, (W, L) -> (W, F)."""
-        states = self.letters(letters) * self.scales[1]  # padding is zero
+        states = (self.letters(letters) * self.scales[1]).masked_fill(~seen[..., None], 0)
         found = []
         for size, kernel in zip(self.sizes, self.kernels, strict=True):
             left = (size - 1) // 2
