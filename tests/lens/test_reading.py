@@ -120,9 +120,7 @@ def test_edits_change_the_answer_and_the_effect_says_how(readers, name, edit):
         return
     assert effect.log_probability == pytest.approx(plain.log_probability)
     assert len(effect.divergence) == len(plain.predicted) and all(value >= 0 for value in effect.divergence)
-    before, after = (
-        [{id_: v for id_, _, v in step.top} for step in view.steps] for view in (plain, changed)
-    )
+    before, after = ([{id_: v for id_, _, v in step.top} for step in view.steps] for view in (plain, changed))
     best = [max(step, key=step.get) for step in before]
     drop = sum(new[id_] - old[id_] for old, new, id_ in zip(before, after, best, strict=True))
     assert effect.change == pytest.approx(drop, abs=1e-4)

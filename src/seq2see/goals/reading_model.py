@@ -114,7 +114,7 @@ class ReadingModel(Shown, Generic[A]):
         self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
     ) -> View:
         """The view of a text, with the effect of edits."""
-        return self.lens.look(self._asked(asked), edits, donor.lens if donor is not None else None)
+        return self.lens.look(self._asked(asked), edits, self._lender(donor))
 
     def attribute(
         self,
@@ -124,8 +124,13 @@ class ReadingModel(Shown, Generic[A]):
         donor: "ReadingModel[Any] | None" = None,
     ) -> Tensor:
         """What each token did for each answer, (answers, S)."""
-        lender = donor.lens if donor is not None else None
-        return self.lens.attribution(self._asked(asked), kind, edits, lender)
+        return self.lens.attribution(self._asked(asked), kind, edits, self._lender(donor))
+
+    def _lender(self, donor: object) -> ReaderLens | None:
+        """What lends weights for a donor, if there is one."""
+        if donor is None or isinstance(donor, ReadingModel):
+            return donor.lens if donor is not None else None
+        raise SettingsError("a model that writes has other rows, so it cannot lend weights to one that reads")
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
         """How many tokens the longest of some texts has."""
@@ -299,8 +304,7 @@ class ReadingModel(Shown, Generic[A]):
 
         With edits, the view also has what they changed. A donor lends the weights that are borrowed.
         """
-        lender = donor.lens if donor is not None else None
-        return self.lens.look(self._example(text, features, columns), edits, lender)
+        return self.lens.look(self._example(text, features, columns), edits, self._lender(donor))
 
     def attribution(
         self,
@@ -316,8 +320,7 @@ class ReadingModel(Shown, Generic[A]):
 
         By default by `gradient`, or by `occlusion` where the model also counts pieces of the text.
         """
-        lender = donor.lens if donor is not None else None
-        return self.lens.attribution(self._example(text, features, columns), kind, edits, lender)
+        return self.lens.attribution(self._example(text, features, columns), kind, edits, self._lender(donor))
 
     def _example(self, text: str, features: str, columns: dict[str, Sequence[Any]]) -> Pair:
         return self.examples([text], [features], **columns)[0]

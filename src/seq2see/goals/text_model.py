@@ -314,7 +314,7 @@ class TextModel(Shown):
         `rank` chooses among several outputs (`nbest`); further options as under `decoding` in a recipe.
         """
         wanted = TextRequest(text, self.decoding(**options), features, target, rank)
-        return self.lens.look(wanted, edits, donor.lens if donor is not None else None)
+        return self.lens.look(wanted, edits, self._lender(donor))
 
     def attribution(
         self,
@@ -343,14 +343,21 @@ class TextModel(Shown):
 
     def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "TextModel | None" = None) -> View:
         """The view of a text, with the effect of edits."""
-        return self.lens.look(self._wanted(asked), edits, donor.lens if donor is not None else None)
+        return self.lens.look(self._wanted(asked), edits, self._lender(donor))
 
     def attribute(
         self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: "TextModel | None" = None
     ) -> Tensor:
         """What each source token did for each output token, (T, S)."""
-        lender = donor.lens if donor is not None else None
-        return self.lens.attribution(self._wanted(asked), kind, edits, lender)
+        return self.lens.attribution(self._wanted(asked), kind, edits, self._lender(donor))
+
+    def _lender(self, donor: object) -> TextLens | None:
+        """What lends weights for a donor, if there is one."""
+        if donor is None or isinstance(donor, TextModel):
+            return donor.lens if donor is not None else None
+        raise SettingsError(
+            "a model that only reads has other rows, so it cannot lend weights to one that writes"
+        )
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
         """How many tokens the longest of some texts, or a target, has."""
