@@ -10,8 +10,10 @@ import torch
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from mirror_runs import train_small
+from reading_runs import train_readers
 
 import seq2see
+from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, ModelSettings, Vocabulary, make_encoder_decoder
 from seq2see.text import END, PAD, STANDARD
@@ -75,3 +77,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def models(runs: dict[str, Path]) -> dict[str, TextModel]:
     """The same, loaded."""
     return {name: seq2see.load(folder, device="cpu") for name, folder in runs.items()}
+
+
+@pytest.fixture(scope="session")
+def reader_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Small trained runs whose models read but do not write."""
+    return train_readers(tmp_path_factory.mktemp("readers"))
+
+
+@pytest.fixture(scope="session")
+def readers(reader_runs: dict[str, Path]) -> dict[str, ReadingModel[Any]]:
+    """The same, loaded; after so few steps a fitted temperature would only hide what changes."""
+    loaded = {name: seq2see.load(folder, device="cpu") for name, folder in reader_runs.items()}
+    for model in loaded.values():
+        model.run.calibration.pop("temperature", None)
+    return loaded

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from seq2see.goals.text_model import TextModel
-    from seq2see.lens.looking import Recording
+    from seq2see.lens.recording import Recording
 
 be_fair()
 
@@ -99,6 +99,6 @@ def train(
 
 def record(model: "TextModel") -> "AbstractContextManager[Recording]":
     """Keep views of all that a model does: `with seq2see.record(model) as seen: model("word")`."""
-    from seq2see.goals.text_model import record
+    from seq2see.lens.recording import record
 
     return record(model)

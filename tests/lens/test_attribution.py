@@ -5,7 +5,7 @@ import torch
 from combinations import COMBINATIONS
 
 from seq2see.lens.attribution import gradient_times_input, occlusion
-from seq2see.lens.recording import say
+from seq2see.lens.teacher_forcing import teacher_force
 from seq2see.text import BEGIN, END, UNKNOWN
 
 SOURCE, SAID = [4, 5, 6, 7, END], [4, 5, END]
@@ -61,7 +61,9 @@ def test_occlusion_is_what_is_lost_without_a_token(make_model):
     lost = [
         before - after
         for before, after in zip(
-            say(network, SOURCE, SAID).of(SAID), say(network, without, SAID).of(SAID), strict=True
+            teacher_force(network, SOURCE, SAID).of(SAID),
+            teacher_force(network, without, SAID).of(SAID),
+            strict=True,
         )
     ]
     assert found[:, 1].tolist() == pytest.approx(lost, abs=1e-4)

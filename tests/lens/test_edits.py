@@ -9,8 +9,8 @@ from seq2see.decoding.search import search
 from seq2see.errors import SettingsError
 from seq2see.layers.attention import MultiHeadAttention
 from seq2see.lens.edits import Block, Borrow, Hard, Off, Pin, Temperature, Top, edits_of, parse_edit
-from seq2see.lens.recording import record, say
-from seq2see.lens.watching import Editor, addresses_of, check_addresses, check_for_any
+from seq2see.lens.teacher_forcing import teacher_force, weights_and_logits
+from seq2see.lens.watchers import Editor, addresses_of, check_addresses, check_for_any
 from seq2see.text import BEGIN, END
 
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])
@@ -37,15 +37,15 @@ def network_of(make_model, name):
 def patterns_of(edit, network, lender=(9, 8, 4, END)):
     """What an edit puts in: the network's own weights, or those with another source."""
     if isinstance(edit, Off) and edit.how == "mean":
-        return {0: say(network, [4, 5, 6, 7, END], [4, 5, END]).weights}
-    return {0: say(network, list(lender), [6, 4, END]).weights} if isinstance(edit, Borrow) else {}
+        return {0: teacher_force(network, [4, 5, 6, 7, END], [4, 5, END]).weights}
+    return {0: teacher_force(network, list(lender), [6, 4, END]).weights} if isinstance(edit, Borrow) else {}
 
 
 @pytest.mark.parametrize("name", COMBINATIONS)
 def test_weights_are_shares_of_what_may_be_seen(make_model, name):
     """D3: rows sum to 1 or see nothing at all; padding and the future get exactly 0."""
     network = network_of(make_model, name)
-    found = record(network, SOURCE, INPUTS)[0]
+    found = weights_and_logits(network, SOURCE, INPUTS)[0]
     assert set(found) == set(addresses_of(network))
     for address, weights in found.items():
         assert len(weights[0]) == addresses_of(network)[address]
@@ -65,7 +65,7 @@ def test_recording_changes_nothing(make_model, name):
     network = network_of(make_model, name)
     with torch.inference_mode():
         before = network.logits(SOURCE, INPUTS)
-        said = say(network, SOURCE[0].tolist(), [4, 5, 6, END]).log_probabilities
+        said = teacher_force(network, SOURCE[0].tolist(), [4, 5, 6, END]).log_probabilities
         assert torch.equal(network.logits(SOURCE, INPUTS), before)
     torch.testing.assert_close(said, before[0].log_softmax(-1), rtol=1e-5, atol=1e-5)
 
@@ -103,7 +103,7 @@ def test_searched_and_forced_are_edited_alike(make_model, name, kind):
     assert len(found) == 3
     for one in found:
         said = [*one.ids, END]
-        again = sum(say(network, source, said, Editor([edit], patterns)).of(said))
+        again = sum(teacher_force(network, source, said, Editor([edit], patterns)).of(said))
         assert again == pytest.approx(one.log_probability, abs=2e-4)
 
 
@@ -113,7 +113,8 @@ def test_every_edit_is_seen_in_the_weights_and_the_output(make_model, name, kind
     network, edit = network_of(make_model, name), EDITS[kind]
     source, said = [4, 5, 6, 7, END], [4, 5, END]
     plain, edited = (
-        say(network, source, said, watch) for watch in (None, Editor([edit], patterns_of(edit, network)))
+        teacher_force(network, source, said, watch)
+        for watch in (None, Editor([edit], patterns_of(edit, network)))
     )
     assert any(not torch.equal(plain.weights[place], edited.weights[place]) for place in plain.weights)
     assert (plain.log_probabilities - edited.log_probabilities).abs().max() > 1e-5
@@ -165,7 +166,7 @@ def test_all_heads_off_is_a_model_without_what_they_read(make_model, name):
 def test_an_edit_of_some_heads_leaves_the_others(make_model):
     network = make_model()
     plain, edited = (
-        say(network, [4, 5, 6, END], [4, 5, END], watch)
+        teacher_force(network, [4, 5, 6, END], [4, 5, END], watch)
         for watch in (None, Editor([Off(at="decoder.1.cross", heads=(1,), how="uniform")]))
     )
     for address in plain.weights:
@@ -178,7 +179,7 @@ def test_edits_are_applied_in_their_order(make_model):
     network = make_model()
     one = [Block(at="decoder.0.cross", places=(0,)), Off(at="decoder.0.cross", how="uniform")]
     weights = [
-        say(network, [4, 5, 6, END], [4, END], Editor(edits)).weights["decoder.0.cross"]
+        teacher_force(network, [4, 5, 6, END], [4, END], Editor(edits)).weights["decoder.0.cross"]
         for edits in (one, one[::-1])
     ]
     assert torch.allclose(weights[0], torch.tensor(1 / 4))

@@ -4,7 +4,7 @@ import torch
 
 from seq2see.decoding import DecodingSettings
 from seq2see.decoding.search import search
-from seq2see.lens.recording import say
+from seq2see.lens.teacher_forcing import teacher_force
 from seq2see.lens.tree import TreeGrower
 from seq2see.text import BEGIN, END, STANDARD
 
@@ -42,7 +42,7 @@ def test_a_tree_holds_every_hypothesis_and_those_that_were_dropped(make_model):
     for tokens, node in paths.items():
         if tokens and tokens[-1] != END:
             said = [*tokens, END]
-            assert abs(sum(say(network, source, said).of(said)[:-1]) - node.log_probability) < 1e-3
+            assert abs(sum(teacher_force(network, source, said).of(said)[:-1]) - node.log_probability) < 1e-3
 
 
 def test_following_changes_no_output(make_model):

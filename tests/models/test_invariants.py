@@ -84,7 +84,7 @@ def test_the_order_of_the_batch_is_irrelevant(make_model, positions, join, norm,
     def logits(rows):
         sides = [[pairs[row][side] for row in rows] for side in (0, 1)]
         longest = [max(map(len, side)) for side in sides]
-        return model(
+        return model.logits(
             *(
                 torch.tensor([ids + [PAD] * (width - len(ids)) for ids in side])
                 for side, width in zip(sides, longest, strict=True)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seq2see.layers import additive
 from seq2see.layers.losses import cross_entropy
-from seq2see.lens.recording import record
+from seq2see.lens.teacher_forcing import weights_and_logits
 from seq2see.models import EncoderDecoder, ModelSettings
 from seq2see.text import BEGIN, END, PAD
 
@@ -113,7 +113,7 @@ def test_one_memory_serves_many_decodings(network, name):
     """D10: rows selected from a memory are those that would have been encoded."""
     rows = torch.tensor([1, 1, 0])
     memory = network.encode_ids(SOURCE).select(rows)
-    written = network.logits(network.decoder(INPUTS, memory), memory.tokens)
+    written = network.head.logits(network.decoder(INPUTS, memory), memory.tokens)
     torch.testing.assert_close(written, network.logits(SOURCE[rows], INPUTS), **CLOSE)
 
 
@@ -173,7 +173,7 @@ def addresses(name: str) -> set[str]:
 @pytest.mark.parametrize("name", recurrent)
 def test_weights_are_seen_by_address(network, name):
     """C1-C8, C11, D2: weights come per head, sum to one over the tokens, and steps show the same."""
-    found = record(network, SOURCE, INPUTS)[0]
+    found = weights_and_logits(network, SOURCE, INPUTS)[0]
     heads = COMBINATIONS[name]["decoder"].get("heads", 1)
     assert {address for address in found if address.startswith("decoder")} == addresses(name)
     seen: dict[str, list[Tensor]] = {}

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from seq2see.lens.recording import record
+from seq2see.lens.teacher_forcing import weights_and_logits
 from seq2see.text import BEGIN
 
 SOURCE = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]])
@@ -41,7 +41,7 @@ def test_every_address_is_seen_once_in_order(make_model):
 
 def test_weights_sum_to_one(make_model):
     """D1, D3: weights are shares, none of them on padding or on the future."""
-    for address, weights in record(make_model(), SOURCE, INPUTS)[0].items():
+    for address, weights in weights_and_logits(make_model(), SOURCE, INPUTS)[0].items():
         assert weights.min() >= 0
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights.sum(-1)))
         if address.endswith("decoder.0.self"):
@@ -52,7 +52,7 @@ def test_weights_sum_to_one(make_model):
 
 def test_weights_of_an_empty_source_are_zero(make_model):
     """D3: where there is nothing to see, the weights are zero."""
-    weights = record(make_model(), torch.zeros_like(SOURCE), INPUTS)[0]
+    weights = weights_and_logits(make_model(), torch.zeros_like(SOURCE), INPUTS)[0]
     assert torch.all(weights["encoder.0.self"] == 0)
     assert torch.all(weights["decoder.1.cross"] == 0)
 
@@ -103,6 +103,6 @@ def test_steps_are_watched_too(make_model):
         state = model.begin(model.encode_ids(SOURCE))
         for tokens in INPUTS.T:
             _, state = model.step(tokens, state, watch)
-    whole = record(model, SOURCE, INPUTS)[0]
+    whole = weights_and_logits(model, SOURCE, INPUTS)[0]
     for address in ("decoder.0.self", "decoder.1.cross"):
         torch.testing.assert_close(seen[address], whole[address][:, :, -1:], rtol=1e-5, atol=1e-5)

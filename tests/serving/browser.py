@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from playwright.sync_api import Page
+
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
@@ -26,3 +28,41 @@ def serving(*runs: Path, text: str) -> Iterator[str]:
             yield address[0]
         finally:
             process.terminate()
+
+
+def open_at(page: Page, address: str, state: str = "") -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}#{state}")
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the answer to the last request is shown."""
+    page.locator("body[data-view-id]:not([data-busy])").wait_for()
+
+
+def view_id(page: Page) -> str:
+    return str(page.evaluate("document.body.dataset.viewId"))
+
+
+def another_view(page: Page, before: str) -> None:
+    page.locator(f'body:not([data-view-id="{before}"]):not([data-busy])').wait_for()
+
+
+def output(page: Page) -> str:
+    """What the model says, without the end symbol."""
+    return str(page.evaluate("document.querySelector('#output').textContent")).replace("<end>", "").strip()
+
+
+def drawn(page: Page, view: str) -> bool:
+    """Whether a canvas of a view gets more than a few colours, soon."""
+    colours = """view => Math.max(...[...document.querySelectorAll(`#${view} canvas`)].map((canvas) => {
+        if (!canvas.width || !canvas.height) return 0;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size;
+    }))"""
+    for _ in range(50):
+        if page.evaluate(colours, view) > 3:
+            return True
+        page.wait_for_timeout(100)
+    return False

@@ -1,12 +1,11 @@
 """The explorer's page in a real browser, on a real server."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, FLAGS, serving
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from browser import CHROMIUM, another_view, drawn, open_at, output, serving, settled, view_id
+from playwright.sync_api import expect
 
 from seq2see.lens.view import View
 
@@ -26,86 +25,9 @@ EDITS: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
 def address(runs) -> Iterator[str]:
     with serving(runs["transformer"], runs["recurrent"], text="dost") as address:
         yield address
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that may neither complain nor ask anyone but its own server."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    # A refused request is a line on the console too; tests that provoke one look at the notice instead. That
-    # canvases are read back often is the doing of these tests.
-    expected = re.compile("status of 4|willReadFrequently")
-    page.on(
-        "console",
-        lambda said: (
-            complaints.append(said.text)
-            if said.type in ("error", "warning") and not expected.search(said.text)
-            else None
-        ),
-    )
-    page.on(
-        "request",
-        lambda asked: (
-            None
-            if asked.url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:///"))
-            else complaints.append(asked.url)
-        ),
-    )
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def open_at(page: Page, address: str, state: str = "") -> None:
-    page.goto("about:blank")
-    page.goto(f"{address}#{state}")
-    settled(page)
-
-
-def settled(page: Page) -> None:
-    """Wait until the answer to the last request is shown."""
-    page.locator("body[data-view-id]:not([data-busy])").wait_for()
-
-
-def view_id(page: Page) -> str:
-    return str(page.evaluate("document.body.dataset.viewId"))
-
-
-def another_view(page: Page, before: str) -> None:
-    page.locator(f'body:not([data-view-id="{before}"]):not([data-busy])').wait_for()
-
-
-def output(page: Page) -> str:
-    """What the model says, without the end symbol."""
-    return str(page.evaluate("document.querySelector('#output').textContent")).replace("<end>", "").strip()
-
-
-def drawn(page: Page, view: str) -> bool:
-    """Whether a canvas of a view gets more than a few colours, soon."""
-    colours = """view => Math.max(...[...document.querySelectorAll(`#${view} canvas`)].map((canvas) => {
-        if (!canvas.width || !canvas.height) return 0;
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        return new Set(new Uint32Array(data.buffer)).size;
-    }))"""
-    for _ in range(50):
-        if page.evaluate(colours, view) > 3:
-            return True
-        page.wait_for_timeout(100)
-    return False
 
 
 def spoken(view: View) -> str:

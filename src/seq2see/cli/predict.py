@@ -19,8 +19,8 @@ from seq2see.goals import Predictor, load
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import Output, Source, TextModel
 from seq2see.lens.edits import Edit, parse_edit
-from seq2see.lens.looking import Wanted
 from seq2see.lens.terminal import HeatMap
+from seq2see.lens.text_lens import TextRequest
 
 __all__ = ["Asked", "choose_engine", "predict", "score", "write_outputs"]
 
@@ -109,11 +109,23 @@ def _write_answers(
             print(f"{found.text}\t{found.detail}" if asked.probabilities else found.text)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
-            view = model.lens.look(example, edits)
-            errors.print(HeatMap(view.alignment().tolist(), view.row_names(), view.source))
+            _show_reading(model, example, edits)
         if not inputs.waiting:
             sys.stdout.flush()
     return inputs.finish()
+
+
+def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]) -> None:
+    """Where a model that reads looked, on standard error; without attention, what each token did."""
+    view = model.lens.look(example, edits)
+    if view.weights:
+        errors.print(HeatMap(view.alignment().tolist(), view.row_names(), view.source))
+        return
+    errors.print("no attention; what the answer loses where a token is unknown (occlusion):", style="dim")
+    lost = model.lens.attribution(example, "occlusion", edits)
+    for said, row in zip(view.predicted, lost.tolist(), strict=True):
+        told = "  ".join(f"{token} {value:+.2f}" for token, value in zip(view.source, row, strict=True))
+        errors.print(f"{said}: {told}", markup=False, highlight=False)
 
 
 def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
@@ -178,7 +190,7 @@ def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> Non
 
 def _show_attention(model: TextModel, example: Pair, output: Output, edits: Sequence[Edit]) -> None:
     """Where an output looked, on standard error: all heads of the last attention on the source, averaged."""
-    wanted = Wanted(example.source, model.decoding(), example.features, output.ids)
+    wanted = TextRequest(example.source, model.decoding(), example.features, output.ids)
     view = model.lens.look(wanted, edits)
     errors.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
 

@@ -1,8 +1,9 @@
 """How labels, tags and numbers are written in a file."""
 
 import math
+import re
 
-__all__ = ["SEPARATOR", "parse_number", "split_labels", "split_tags", "split_words"]
+__all__ = ["SEPARATOR", "parse_number", "split_labels", "split_tags", "split_words", "word_spans"]
 
 SEPARATOR = "|"
 """Stands between the labels of one example, where it may have several."""
@@ -25,6 +26,11 @@ def split_labels(text: str) -> list[str]:
 def split_words(text: str) -> list[str]:
     """The words of a text, which stand between spaces."""
     return [word for word in text.split(" ") if word]
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where each of these words begins and ends."""
+    return [found.span() for found in re.finditer("[^ ]+", text)]
 
 
 def split_tags(text: str) -> list[list[str]]:

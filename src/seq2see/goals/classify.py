@@ -26,6 +26,7 @@ from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
 from seq2see.layers.attention import Watch
 from seq2see.lens.reading import Reading
+from seq2see.lens.view import AnswerKind
 from seq2see.models import Network, make_reader
 from seq2see.models.contracts import Sides
 from seq2see.models.heads import ClassHead
@@ -191,13 +192,14 @@ class Classifier(ReadingModel[Classified]):
         known = dict(zip(self.labels, (outputs / self.temperature).softmax(-1).tolist(), strict=True))
         return Classified((self.labels[int(outputs.argmax())],), known)
 
-    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
+    def read(self, example: Pair, outputs: Tensor) -> Reading:
         """The log-probability of every class."""
-        outputs = self.head_outputs(sides, watch)
-        answer = self.answer(example, outputs[0].float().cpu())
+        outputs = outputs.float()
+        answer = self.answer(example, outputs.cpu())
         scores = F.logsigmoid(outputs) if self.several else (outputs / self.temperature).log_softmax(-1)
+        kind: AnswerKind = "labels" if self.several else "class"
         said = answer.text or "no label"
-        return Reading(["text"], [said], self.labels, scores.float(), answer.text)
+        return Reading(kind, ["text"], [said], self.labels, scores[None], answer.text)
 
     def blank(self, example: Pair) -> Classified:
         """No label for no text."""

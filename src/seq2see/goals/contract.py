@@ -15,8 +15,8 @@ from seq2see.data.survey import Survey
 from seq2see.evaluation import Outcome
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
-from seq2see.lens.asked import Look
 from seq2see.lens.edits import Edit
+from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
 from seq2see.models import Network
 from seq2see.recipe import Recipe
@@ -60,10 +60,16 @@ class Predictor(Protocol):
     def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """The worst answers of an outcome, each with what it should have been."""
 
-    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: Any = None) -> View:
+    @property
+    def attributions(self) -> Sequence[str]:
+        """The kinds of attribution that can be measured, the usual one first."""
+
+    def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: Any = None) -> View:
         """The view of a text, with the effect of edits; a donor is a model that lends weights."""
 
-    def attribute(self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: Any = None) -> Tensor:
+    def attribute(
+        self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: Any = None
+    ) -> Tensor:
         """What each source token did for each answer, (T, S)."""
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:

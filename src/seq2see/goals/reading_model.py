@@ -20,11 +20,11 @@ from seq2see.evaluation import Outcome
 from seq2see.goals.shown import Shown
 from seq2see.goals.windows import take
 from seq2see.layers.attention import Watch
-from seq2see.lens.asked import Look
 from seq2see.lens.edits import Edit
 from seq2see.lens.reading import ReaderLens, Reading
+from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
-from seq2see.lens.watching import Editor, check_addresses, check_for_any
+from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import Network
 from seq2see.models.contracts import Sides
 from seq2see.recipe import Recipe
@@ -33,6 +33,8 @@ from seq2see.run import DataFacts, Run
 __all__ = ["ReadingModel"]
 
 _WINDOW = 4096
+_NOWHERE = "\uffff"
+"""A code point that Unicode keeps out of texts."""
 A = TypeVar("A")
 
 
@@ -80,39 +82,61 @@ class ReadingModel(Shown, Generic[A]):
             return source.codec.source_tokens(source.encode([example])[0])
         return split_words(example.source)
 
-    def forget(self, sides: Sides, place: int) -> Sides:
-        """The same text with one token unknown, and its letters too."""
-        changed = dict(sides)
-        for name, column in self.inputs.items():
-            if isinstance(column, SourceText | Words | Letters):
-                values = sides[name].values.clone()
-                if isinstance(column, Letters):
-                    letters = values[:, place]
-                    letters[letters > column.special.unknown] = column.special.unknown
-                else:
-                    values[:, place] = column.special.unknown
-                changed[name] = sides[name]._replace(values=values)
-        return changed
+    @property
+    def attributions(self) -> tuple[str, ...]:
+        """The kinds of attribution that can be measured; counts have no gradient that belongs to a token."""
+        return ("occlusion",) if "counts" in self.run.columns else ("gradient", "occlusion")
 
-    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
-        """What the model says of one text, for whoever looks inside."""
+    def forgotten(self, example: Pair) -> dict[str, list[Any]]:
+        """The rows of every column for copies of a text, each of which lacks one token.
+
+        The token itself becomes the unknown one. Whatever else is read of the text (letters, counts) is read
+        again with a character in its place that no training text has.
+        """
+        source = self.run.columns["source"]
+        assert isinstance(source, SourceText | Words)
+        (ids,) = source.encode([example])
+        unknown = source.special.unknown
+        texts = [hide(example.source, span) for span in source.spans(example)]
+        copies = [example._replace(source=text) for text in texts]
+        rows: dict[str, list[Any]] = {}
+        for name, column in self.inputs.items():
+            # Where words end is told by the number of tokens, which stays.
+            rows[name] = column.encode([example]) * len(ids) if name == "words" else column.encode(copies)
+        rows["source"] = [[*ids[:place], unknown, *ids[place + 1 :]] for place in range(len(ids))]
+        return rows
+
+    def read(self, example: Pair, outputs: Tensor) -> Reading:
+        """What the head's outputs for one example mean, for whoever looks inside."""
         raise NotImplementedError
 
-    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None) -> View:
+    def look(
+        self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
+    ) -> View:
         """The view of a text, with the effect of edits."""
-        return self.lens.look(self._asked(asked), edits, donor.lens if donor is not None else None)
+        return self.lens.look(self._asked(asked), edits, self._lender(donor))
 
     def attribute(
-        self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
+        self,
+        asked: LensRequest,
+        kind: str,
+        edits: Sequence[Edit] = (),
+        donor: "ReadingModel[Any] | None" = None,
     ) -> Tensor:
         """What each token did for each answer, (answers, S)."""
-        return self.lens.attribution(self._asked(asked), kind, edits)
+        return self.lens.attribution(self._asked(asked), kind, edits, self._lender(donor))
+
+    def _lender(self, donor: object) -> ReaderLens | None:
+        """What lends weights for a donor, if there is one."""
+        if donor is None or isinstance(donor, ReadingModel):
+            return donor.lens if donor is not None else None
+        raise SettingsError("a model that writes has other rows, so it cannot lend weights to one that reads")
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
         """How many tokens the longest of some texts has."""
         return max(self.source_length(Pair(1, text, "", features)) for text in texts)
 
-    def _asked(self, asked: Look) -> Pair:
+    def _asked(self, asked: LensRequest) -> Pair:
         if asked.target is not None:
             raise SettingsError("this model reads but does not write, so no target can be given")
         extras = self.run.columns.get("extras")
@@ -268,25 +292,51 @@ class ReadingModel(Shown, Generic[A]):
         return len(self.run.columns["source"].encode([example])[0])
 
     def attention(
-        self, text: str, features: str = "", *, edits: Sequence[Edit] = (), **columns: Sequence[Any]
+        self,
+        text: str,
+        features: str = "",
+        *,
+        edits: Sequence[Edit] = (),
+        donor: "ReadingModel[Any] | None" = None,
+        **columns: Sequence[Any],
     ) -> View:
-        """What every head looks at while the model reads a text; with edits, also what they changed."""
-        return self.lens.look(self._example(text, features, columns), edits)
+        """What every head looks at while the model reads a text.
+
+        With edits, the view also has what they changed. A donor lends the weights that are borrowed.
+        """
+        return self.lens.look(self._example(text, features, columns), edits, self._lender(donor))
 
     def attribution(
         self,
         text: str,
         features: str = "",
         *,
-        kind: str = "gradient",
+        kind: str | None = None,
         edits: Sequence[Edit] = (),
+        donor: "ReadingModel[Any] | None" = None,
         **columns: Sequence[Any],
     ) -> Tensor:
-        """What each token did for the answer, by `gradient` or `occlusion`, (answers, S)."""
-        return self.lens.attribution(self._example(text, features, columns), kind, edits)
+        """What each token did for the answer, (answers, S).
+
+        By default by `gradient`, or by `occlusion` where the model also counts pieces of the text.
+        """
+        return self.lens.attribution(self._example(text, features, columns), kind, edits, self._lender(donor))
 
     def _example(self, text: str, features: str, columns: dict[str, Sequence[Any]]) -> Pair:
         return self.examples([text], [features], **columns)[0]
+
+
+def hide(text: str, span: tuple[int, int] | None) -> str:
+    """A text with a character that no text has in the place of each character of a token.
+
+    Spaces beside the token stay, so that the words around it do; a token of spaces alone is hidden whole.
+    """
+    if span is None:
+        return text
+    start, end = span
+    blank = text[start:end].isspace()
+    hidden = "".join(_NOWHERE if blank or not sign.isspace() else sign for sign in text[start:end])
+    return text[:start] + hidden + text[end:]
 
 
 def _several(column: Sequence[Any] | None, count: int) -> list[tuple[str, ...]]:

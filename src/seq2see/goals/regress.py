@@ -137,11 +137,18 @@ class Regressor(ReadingModel[Estimated]):
         half = self.run.calibration.get("interval")
         return Estimated(value) if half is None else Estimated(value, value - half, value + half)
 
-    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
-        """The number, in the unit of the targets."""
-        value = self.head_outputs(sides, watch) * self.column.deviation + self.column.mean
-        said = f"{float(value):.4g}"
-        return Reading(["text"], [said], [], value.float(), said)
+    def read(self, example: Pair, outputs: Tensor) -> Reading:
+        """The number, in the unit of the targets, and its interval."""
+        value = outputs.float() * self.column.deviation + self.column.mean
+        answer = self.answer(example, outputs.detach())
+        said, note = f"{answer.value:.4g}", ""
+        if answer.low is not None:
+            share = self.run.calibration["interval_share"]
+            note = (
+                f"{answer.low:.4g} to {answer.high:.4g} with {share:.0%} confidence, "
+                "by its errors on held-out texts"
+            )
+        return Reading("number", ["text"], [said], [], value[None], said, note)
 
     def blank(self, example: Pair) -> Estimated:
         """No number for no text."""

@@ -154,13 +154,13 @@ class Tagger(ReadingModel[Tagged]):
             chances[name] = tuple(best.values.exp().tolist())
         return Tagged(tuple(words), tags, chances)
 
-    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
+    def read(self, example: Pair, outputs: Tensor) -> Reading:
         """The log-probability of every tag of the first column, at every word."""
-        outputs = self.head_outputs(sides, watch)[0]
         answer = self.answer(example, outputs.float().cpu())
         known = self.column.columns[0]
         tags = list(next(iter(answer.tags.values())))
-        return Reading(list(answer.words), tags, known, outputs[:, : len(known)], " ".join(tags))
+        scores = outputs[: len(tags), : len(known)].float()
+        return Reading("tags", list(answer.words), tags, known, scores, " ".join(tags))
 
     def blank(self, example: Pair) -> Tagged:
         """No tags for no words."""

@@ -3,7 +3,6 @@
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import Any, Literal
@@ -25,35 +24,22 @@ from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
 from seq2see.goals.shown import Shown
 from seq2see.goals.text_values import By, Output, Source, counted_by
 from seq2see.goals.windows import take
-from seq2see.lens.asked import Look
+from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Edit
-from seq2see.lens.looking import Lens, Recording, Wanted
+from seq2see.lens.recording import Recording
+from seq2see.lens.request import LensRequest
+from seq2see.lens.text_lens import TextLens, TextRequest
 from seq2see.lens.view import View
-from seq2see.lens.watching import Editor, check_addresses, check_for_any
+from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import EncoderDecoder
 from seq2see.recipe import Recipe
 from seq2see.run import DataFacts, Run
 from seq2see.settings import build
 from seq2see.text import Codec
 
-__all__ = ["Output", "Source", "TextModel", "counted_by", "record"]
+__all__ = ["Output", "Source", "TextModel", "counted_by"]
 
 _WINDOW = 4096
-
-
-@contextmanager
-def record(model: "TextModel") -> Iterator[Recording]:
-    """Record all that a model decodes or scores: `with record(model) as seen: model("word")`.
-
-    The calls themselves are left as they are: they cost no more, and give the same. The weights come from
-    a pass over the same source and target when a view is asked for.
-    """
-    seen = Recording(model.lens, model.decoding())
-    model.recordings.append(seen)
-    try:
-        yield seen
-    finally:
-        model.recordings.remove(seen)
 
 
 class TextModel(Shown):
@@ -327,8 +313,8 @@ class TextModel(Shown):
         With edits, the view also has what they changed. A donor lends the weights that are borrowed.
         `rank` chooses among several outputs (`nbest`); further options as under `decoding` in a recipe.
         """
-        wanted = Wanted(text, self.decoding(**options), features, target, rank)
-        return self.lens.look(wanted, edits, donor.lens if donor is not None else None)
+        wanted = TextRequest(text, self.decoding(**options), features, target, rank)
+        return self.lens.look(wanted, edits, self._lender(donor))
 
     def attribution(
         self,
@@ -341,23 +327,37 @@ class TextModel(Shown):
         **options: Any,
     ) -> Tensor:
         """What each source token did for each output token, by `gradient` or `occlusion`, (T, S)."""
-        return self.lens.attribution(Wanted(text, self.decoding(**options), features, target), kind, edits)
+        return self.lens.attribution(
+            TextRequest(text, self.decoding(**options), features, target), kind, edits
+        )
 
     @property
-    def lens(self) -> Lens:
+    def lens(self) -> TextLens:
         """What looks at this model."""
-        return Lens(self)
+        return TextLens(self)
 
-    def look(self, asked: Look, edits: Sequence[Edit] = (), donor: "TextModel | None" = None) -> View:
+    @property
+    def attributions(self) -> Sequence[str]:
+        """The kinds of attribution that can be measured."""
+        return tuple(ATTRIBUTIONS)
+
+    def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "TextModel | None" = None) -> View:
         """The view of a text, with the effect of edits."""
-        return self.lens.look(self._wanted(asked), edits, donor.lens if donor is not None else None)
+        return self.lens.look(self._wanted(asked), edits, self._lender(donor))
 
     def attribute(
-        self, asked: Look, kind: str, edits: Sequence[Edit] = (), donor: "TextModel | None" = None
+        self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: "TextModel | None" = None
     ) -> Tensor:
         """What each source token did for each output token, (T, S)."""
-        lender = donor.lens if donor is not None else None
-        return self.lens.attribution(self._wanted(asked), kind, edits, lender)
+        return self.lens.attribution(self._wanted(asked), kind, edits, self._lender(donor))
+
+    def _lender(self, donor: object) -> TextLens | None:
+        """What lends weights for a donor, if there is one."""
+        if donor is None or isinstance(donor, TextModel):
+            return donor.lens if donor is not None else None
+        raise SettingsError(
+            "a model that only reads has other rows, so it cannot lend weights to one that writes"
+        )
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
         """How many tokens the longest of some texts, or a target, has."""
@@ -365,13 +365,13 @@ class TextModel(Shown):
         targets = self.codec.encode_targets([target]) if target is not None else []
         return max(map(len, [*sources, *targets]))
 
-    def _wanted(self, asked: Look) -> Wanted:
+    def _wanted(self, asked: LensRequest) -> TextRequest:
         settings = self.decoding(beam=asked.beam)
         if asked.longest is not None:
             source = len(self.codec.encode_sources([asked.text], [asked.features])[0])
             limit = min(asked.longest, self.output_limit(source, settings))
             settings = self.decoding(beam=asked.beam, max_length=limit)
-        return Wanted(asked.text, settings, asked.features, asked.target)
+        return TextRequest(asked.text, settings, asked.features, asked.target)
 
     def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
         """The most tokens of an output: generous by the training pairs, never far past the longest."""

@@ -8,7 +8,7 @@ from seq2see.data import Pair
 from seq2see.errors import SettingsError
 from seq2see.goals import Predictor
 from seq2see.lens.edits import Edit, Off
-from seq2see.lens.watching import addresses_of
+from seq2see.lens.watchers import addresses_of
 
 __all__ = ["HeadEffects", "weigh_heads"]
 

@@ -36,7 +36,15 @@ def saved_page(view: View) -> str:
     saved = {
         "models": {
             "models": [
-                {"name": "a", "run": "", "about": "", "addresses": _addresses(view), "features": False}
+                {
+                    "name": "a",
+                    "run": "",
+                    "about": "",
+                    "addresses": _addresses(view),
+                    "features": False,
+                    "writes": view.kind == "text",
+                    "attributions": [],
+                }
             ],
             "example": view.text,
             "limits": {"characters": 0, "edits": 0, "beam": 1},
@@ -59,7 +67,9 @@ def described(view: View) -> dict[str, Any]:
         "source": view.source,
         "read": view.read,
         "predicted": view.predicted,
+        "kind": view.kind,
         "output": view.output,
+        "note": view.note,
         "log_probability": view.log_probability,
         "cut": view.cut,
         "steps": [step._asdict() for step in view.steps],

@@ -1,8 +1,9 @@
-"""Looks at models that read but do not write: attention, edits, and what each token did for the answer."""
+"""Views of a model that does not write: its attention, edits, and what each token did for the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -14,8 +15,8 @@ from seq2see.data.sides import Batch
 from seq2see.errors import DataError, SettingsError
 from seq2see.layers.attention import Watch
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
-from seq2see.lens.view import Effect, Step, View
-from seq2see.lens.watching import Editor, Patterns, Recorder, check_addresses
+from seq2see.lens.view import AnswerKind, Effect, Step, View, token_difference
+from seq2see.lens.watchers import Editor, WeightCollector, addresses_of, check_addresses, lent_weights
 from seq2see.models import Network
 from seq2see.models.contracts import Sides, States
 from seq2see.settings import near
@@ -24,6 +25,10 @@ __all__ = ["ReaderLens", "Reading"]
 
 _CANDIDATES = 10
 """The likeliest answers that a view names."""
+_TOGETHER = 4096
+"""Tokens of copies of a text that go through a network at once."""
+Watching = Callable[[], Watch | None]
+"""Makes a watcher for each pass, or none."""
 
 
 class Reading(NamedTuple):
@@ -32,13 +37,25 @@ class Reading(NamedTuple):
     A number is one answer without choices.
     """
 
+    kind: AnswerKind
     rows: list[str]
     """What each answer is about: the text, or one of its words."""
     answers: list[str]
     choices: list[str]
     scores: Tensor
-    """(answers, choices), or (1, 1) for a number."""
+    """(answers, choices); of a number, the number itself, (1, 1)."""
     output: str
+    note: str = ""
+    """What is to be said beside the answer, such as the interval of a number."""
+
+    @property
+    def log_probability(self) -> float | None:
+        """Of all answers together; where any number of labels can be given, of just those that are."""
+        if self.kind == "number":
+            return None
+        if self.kind == "labels":
+            return float(torch.maximum(self.scores, _log_complement(self.scores)).sum())
+        return float(self.scores.amax(1).sum())
 
 
 class Reader(Protocol):
@@ -51,18 +68,28 @@ class Reader(Protocol):
     def inputs(self) -> Mapping[str, Column]:
         """The columns that it reads."""
 
+    @property
+    def attributions(self) -> Sequence[str]:
+        """The kinds of attribution that can be measured, the usual one first."""
+
     def source_tokens(self, example: Pair) -> list[str]:
         """The tokens of a text as a person would read them."""
 
-    def read(self, example: Pair, sides: Sides, watch: Watch | None) -> Reading:
-        """What it says of one text."""
+    def refuse_too_long(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Refuse texts of more tokens than the network has positions for."""
 
-    def forget(self, sides: Sides, place: int) -> Sides:
-        """The same text with one token unknown."""
+    def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """What the head gives for a batch, one row for each example."""
+
+    def read(self, example: Pair, outputs: Tensor) -> Reading:
+        """What the head's outputs for one example mean."""
+
+    def forgotten(self, example: Pair) -> dict[str, list[Any]]:
+        """The rows of every column for copies of a text; each copy lacks one token, the first the first."""
 
 
 class ReaderLens:
-    """Looks at a model that reads."""
+    """Makes views of a model that reads."""
 
     def __init__(self, model: Reader) -> None:
         self._model = model
@@ -70,68 +97,80 @@ class ReaderLens:
 
     def look(self, example: Pair, edits: Sequence[Edit] = (), donor: "ReaderLens | None" = None) -> View:
         """The view of a text, with the effect of the edits if there are any; a donor lends weights."""
-        check_addresses(edits, self.network)
-        plain, weights = self._see(example, None)
+        plain, weights = self._pass(example)
         if not edits:
             return self._view(example, plain, weights)
-        editor, changed_example = self._editor(edits, weights, example, donor or self)
-        changed, changed_weights = self._see(changed_example, editor)
+        changed_example, watching = self._edited(example, edits, donor)
+        changed, changed_weights = self._pass(changed_example, watching())
         view = self._view(changed_example, changed, changed_weights)
         return replace(view, effect=_effect(plain, changed))
 
-    def attribution(self, example: Pair, kind: str, edits: Sequence[Edit] = ()) -> Tensor:
+    def attribution(
+        self,
+        example: Pair,
+        kind: str | None = None,
+        edits: Sequence[Edit] = (),
+        donor: "ReaderLens | None" = None,
+    ) -> Tensor:
         """What each token did for each answer, by `gradient` or `occlusion`, (answers, S)."""
-        ways: dict[str, Callable[[Pair, Sequence[Edit]], Tensor]] = {
-            "gradient": self._gradient,
-            "occlusion": self._occlusion,
-        }
+        ways = {"gradient": self._gradient, "occlusion": self._occlusion}
+        kind = kind or self._model.attributions[0]
         if kind not in ways:
             raise SettingsError(f"there is no attribution {kind!r}; {near(kind, ways)}")
-        check_addresses(edits, self.network)
-        return ways[kind](example, edits).cpu()
+        if kind not in self._model.attributions:
+            raise SettingsError(
+                "this model also counts pieces of the text, which are no tokens, so a gradient would tell "
+                f"only a part; choose {' or '.join(f'kind={one}' for one in self._model.attributions)}"
+            )
+        return ways[kind](*self._edited(example, edits, donor)).cpu()
 
     @torch.inference_mode()
-    def _see(self, example: Pair, editor: Watch | None) -> tuple[Reading, dict[str, Tensor]]:
-        recorder = Recorder(editor)
-        reading = self._model.read(example, self._sides(example), recorder)
-        return reading, {address: found[0] for address, found in recorder.weights().items()}
+    def _pass(self, example: Pair, watch: Watch | None = None) -> tuple[Reading, dict[str, Tensor]]:
+        """What the model says of a text, and its weights (H, T, S) by address."""
+        collector = WeightCollector(watch)
+        outputs = self._model.head_outputs(self._collated(self._rows(example)), collector)
+        weights = {address: found[0] for address, found in collector.weights().items()}
+        return self._model.read(example, outputs[0]), weights
 
-    def _sides(self, example: Pair) -> Sides:
+    def _rows(self, example: Pair) -> dict[str, list[Any]]:
+        """The row of every column for a text."""
         if not example.source.strip():
             raise DataError("there is no text to look at")
-        sides = {
-            name: column.collate(column.encode([example])) for name, column in self._model.inputs.items()
-        }
-        device = next(self.network.parameters()).device
-        return Batch(sides, np.zeros(1, np.int64)).to(device).sides
+        rows = {name: column.encode([example]) for name, column in self._model.inputs.items()}
+        self._model.refuse_too_long(rows["source"])
+        return rows
 
-    def _editor(
-        self, edits: Sequence[Edit], weights: dict[str, Tensor], example: Pair, donor: "ReaderLens"
-    ) -> tuple[Editor, Pair]:
+    def _collated(self, rows: Mapping[str, Sequence[Any]]) -> Sides:
+        sides = {name: column.collate(rows[name]) for name, column in self._model.inputs.items()}
+        device = next(self.network.parameters()).device
+        return Batch(sides, np.zeros(len(rows["source"]), np.int64)).to(device).sides
+
+    def _edited(
+        self, example: Pair, edits: Sequence[Edit], donor: "ReaderLens | None"
+    ) -> tuple[Pair, Watching]:
+        """The text that is read under edits, and what makes a watcher that applies them."""
+        check_addresses(edits, self.network)
+        if not edits:
+            return example, lambda: None
         patterns: dict[int, dict[str, Tensor]] = {}
         for number, edit in enumerate(edits):
             if isinstance(edit, Force):
                 raise SettingsError("a model that reads says no tokens, so none can be forced")
             if isinstance(edit, Borrow):
                 text = edit.text if edit.text is not None else example.source
-                patterns[number] = _borrowed(
-                    edit, donor._see(example._replace(source=text), None)[1], weights
-                )
+                lent = (donor or self)._pass(example._replace(source=text))[1]
+                patterns[number] = lent_weights(edit, lent, addresses_of(self.network))
             elif isinstance(edit, Off) and edit.how == "mean":
-                patterns[number] = weights
+                patterns[number] = self._pass(example)[1]
         texts = [edit.text for edit in edits if isinstance(edit, Reword)]
-        found: Patterns = patterns
-        return Editor(edits, found), example._replace(source=texts[-1]) if texts else example
+        return example._replace(source=texts[-1]) if texts else example, partial(Editor, edits, patterns)
 
     def _view(self, example: Pair, reading: Reading, weights: dict[str, Tensor]) -> View:
         steps = []
         if reading.choices:
             likely = reading.scores.topk(min(_CANDIDATES, len(reading.choices)), -1)
             for ids, chances in zip(likely.indices.tolist(), likely.values.tolist(), strict=True):
-                named = [
-                    (place, reading.choices[place], chance)
-                    for place, chance in zip(ids, chances, strict=True)
-                ]
+                named = [(id_, reading.choices[id_], value) for id_, value in zip(ids, chances, strict=True)]
                 steps.append(Step(chances[0], named))
         return View(
             source=self._model.source_tokens(example),
@@ -139,89 +178,90 @@ class ReaderLens:
             predicted=reading.answers,
             weights={address: found.cpu() for address, found in weights.items()},
             output=reading.output,
-            log_probability=sum(step.log_probability for step in steps),
+            log_probability=reading.log_probability,
             text=example.source,
             steps=steps,
+            kind=reading.kind,
+            note=reading.note,
         )
 
-    def _gradient(self, example: Pair, edits: Sequence[Edit]) -> Tensor:
+    def _gradient(self, example: Pair, watching: Watching) -> Tensor:
         """d score / d x . x with x the state that the front makes of each token, for each answer."""
-        sides = self._sides(example)
-        rows = []
-        count = len(self._see(example, None)[0].answers)
-        for answer in range(count):
-            kept: list[Tensor] = []
+        states: list[Tensor] = []
 
-            def keep(module: object, given: object, made: States, kept: list[Tensor] = kept) -> States:
-                kept.append(made.states.detach().requires_grad_())
-                return States(kept[0], made.mask)
+        def keep(module: object, given: object, made: States) -> States:
+            states.append(made.states.detach().requires_grad_())
+            return States(states[0], made.mask)
 
-            front = self.network.front
-            assert isinstance(front, torch.nn.Module)
-            hook = front.register_forward_hook(keep)
-            try:
-                # CUDA's own recurrence has no gradient outside training.
-                with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-                    reading = self._model.read(example, sides, Editor(edits) if edits else None)
-            finally:
-                hook.remove()
-            chosen = reading.scores[answer].max()
-            (slope,) = torch.autograd.grad(chosen, kept)
-            rows.append((slope * kept[0]).sum(-1)[0].detach())
-        return torch.stack(rows)
+        front = self.network.front
+        assert isinstance(front, torch.nn.Module)
+        sides = self._collated(self._rows(example))
+        hook = front.register_forward_hook(keep)
+        try:
+            # CUDA's own recurrence has no gradient outside training.
+            with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+                outputs = self._model.head_outputs(sides, watching())
+                scores = self._model.read(example, outputs[0]).scores
+        finally:
+            hook.remove()
+        slopes = [torch.autograd.grad(row.max(), states, retain_graph=True)[0] for row in scores]
+        return torch.stack([(slope * states[0]).sum(-1)[0].detach() for slope in slopes])
 
     @torch.inference_mode()
-    def _occlusion(self, example: Pair, edits: Sequence[Edit]) -> Tensor:
+    def _occlusion(self, example: Pair, watching: Watching) -> Tensor:
         """The score of each answer less what is left of it when a token is unknown."""
-        sides = self._sides(example)
 
-        def scores(sides: Sides, best: Tensor | None) -> Tensor:
-            found = self._model.read(example, sides, Editor(edits) if edits else None).scores
-            return found.gather(1, found.argmax(1, keepdim=True) if best is None else best)[:, 0]
+        def scores(rows: Mapping[str, Sequence[Any]]) -> Tensor:
+            outputs = self._model.head_outputs(self._collated(rows), watching())
+            return torch.stack([self._model.read(example, one).scores for one in outputs])
 
-        best = self._model.read(example, sides, Editor(edits) if edits else None).scores.argmax(
-            1, keepdim=True
-        )
-        whole = scores(sides, best)
-        tokens = sides["source"].values.shape[1]
-        return torch.stack(
-            [whole - scores(self._model.forget(sides, place), best) for place in range(tokens)], 1
-        )
+        whole = scores(self._rows(example))[0]
+        best = whole.argmax(1, keepdim=True)
+        forgotten = self._model.forgotten(example)
+        tokens = len(forgotten["source"])
+        count = max(1, _TOGETHER // tokens)
+        parts = [
+            scores({name: rows[start : start + count] for name, rows in forgotten.items()})
+            for start in range(0, tokens, count)
+        ]
+        left = torch.cat(parts).gather(2, best.expand(tokens, -1, -1))  # (S, answers, 1)
+        return (whole.gather(1, best) - left)[..., 0].T
 
 
-def _borrowed(edit: Borrow, lent: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights that an edit puts in at each address, (H, T, S)."""
-    if edit.origin is not None and edit.origin not in lent:
-        raise SettingsError(f"nothing can be borrowed from {edit.origin!r}; {near(edit.origin, lent)}")
-    found = {}
-    for address, weights in own.items():
-        given = lent.get(edit.origin or address)
-        if given is not None:
-            if edit.head is not None and edit.head >= len(given):
-                raise SettingsError(
-                    f"the lender has no head {edit.head}: they are numbered to {len(given) - 1}"
-                )
-            found[address] = given[edit.head].expand(len(weights), -1, -1) if edit.head is not None else given
-    return found
+def _log_complement(scores: Tensor) -> Tensor:
+    """log(1 - p) of log p."""
+    return torch.log1p(-scores.exp().clamp(max=1 - 1e-7))
 
 
 def _effect(plain: Reading, changed: Reading) -> Effect:
-    """What edits changed of the answers."""
-    pairs = list(zip(plain.answers, changed.answers, strict=False))
-    difference: list[tuple[str, str]] = []
-    for before, after in pairs:
-        difference += [("=", before)] if before == after else [("-", before), ("+", after)]
-    same = plain.scores.shape == changed.scores.shape and bool(plain.choices)
-    divergence = (plain.scores.exp() * (plain.scores - changed.scores)).sum(-1).clamp(min=0) if same else None
+    """What edits changed of the answers; with another number of answers, only which they are."""
+    alike = plain.scores.shape == changed.scores.shape
+    if alike:
+        pairs = zip(plain.answers, changed.answers, strict=True)
+        difference = [
+            one for old, new in pairs for one in ([("=", old)] if old == new else [("-", old), ("+", new)])
+        ]
+    else:
+        difference = token_difference(plain.answers, changed.answers)
     best = plain.scores.argmax(1, keepdim=True)
-    change = float((changed.scores.gather(1, best) - plain.scores.gather(1, best)).sum()) if same else 0.0
-    if not plain.choices:
-        change = float(changed.scores[0, 0] - plain.scores[0, 0])
+    change = float((changed.scores.gather(1, best) - plain.scores.gather(1, best)).sum()) if alike else None
     return Effect(
         output=plain.output,
         predicted=plain.answers,
-        log_probability=float(plain.scores.gather(1, best).sum()) if plain.choices else 0.0,
+        log_probability=plain.log_probability,
         difference=difference,
         change=change,
-        divergence=divergence.tolist() if divergence is not None else [],
+        divergence=_divergence(plain, changed).tolist() if alike and plain.choices else [],
     )
+
+
+def _divergence(plain: Reading, changed: Reading) -> Tensor:
+    """KL(plain || changed) of each answer; labels that exclude nothing are a choice each, of yes or no."""
+
+    def expected(before: Tensor, after: Tensor) -> Tensor:
+        return (before.exp() * (before - after)).sum(-1)
+
+    found = expected(plain.scores, changed.scores)
+    if plain.kind == "labels":
+        found = found + expected(_log_complement(plain.scores), _log_complement(changed.scores))
+    return found.clamp(min=0)

@@ -1,50 +1,58 @@
-"""A network while it reads a source and says a given target: its weights and what it thinks of the target."""
+"""Views of the calls of a model that writes, made after the calls."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
 
-import torch
-from torch import Tensor
+from seq2see.decoding import DecodingSettings
+from seq2see.lens.edits import Edit
+from seq2see.lens.text_lens import TextLens, TextRequest
+from seq2see.lens.view import View
 
-from seq2see.layers.attention import Watch
-from seq2see.lens.watching import Recorder
-from seq2see.models import EncoderDecoder
-
-__all__ = ["Recorded", "record", "say"]
-
-
-class Recorded(NamedTuple):
-    """Of one source and one target."""
-
-    weights: dict[str, Tensor]
-    """By address, (H, T, S)."""
-    log_probabilities: Tensor
-    """Of every token at every step, (T, V)."""
-
-    def of(self, said: Sequence[int]) -> list[float]:
-        """The log-probability of each token of a target."""
-        chosen = torch.tensor(said, device=self.log_probabilities.device)
-        picked: list[float] = self.log_probabilities.gather(1, chosen[:, None])[:, 0].tolist()
-        return picked
+__all__ = ["Recording", "record"]
 
 
-@torch.inference_mode()
-def record(
-    network: EncoderDecoder, source: Tensor, inputs: Tensor, watch: Watch | None = None
-) -> tuple[dict[str, Tensor], Tensor]:
-    """Weights by address, (B, H, T, S), after whoever watches has changed them, and logits, (B, T, V)."""
-    recorder = Recorder(watch)
-    logits = network.logits(source, inputs, recorder)
-    return recorder.weights(), logits
+class Recordable(Protocol):
+    """A model that tells its recordings of every text that it decodes or scores."""
+
+    recordings: "list[Recording]"
+
+    @property
+    def lens(self) -> TextLens: ...
+
+    def decoding(self) -> DecodingSettings: ...
 
 
-@torch.inference_mode()
-def say(
-    network: EncoderDecoder, source: Sequence[int], said: Sequence[int], watch: Watch | None = None
-) -> Recorded:
-    """One target, the end symbol included, from one source."""
-    device = next(network.parameters()).device
-    inputs = torch.tensor([[network.special.begin, *said[:-1]]], device=device)
-    weights, logits = record(network, torch.tensor([source], device=device), inputs, watch)
-    first = {address: found[0] for address, found in weights.items()}
-    return Recorded(first, logits[0].float().log_softmax(-1))
+class Recording(Sequence[View]):
+    """Remembers each text that was decoded or scored; `recording[n]` makes the view of the n-th."""
+
+    def __init__(self, lens: TextLens, settings: DecodingSettings) -> None:
+        self._lens, self._settings = lens, settings
+        self._calls: list[tuple[TextRequest, tuple[Edit, ...]]] = []
+
+    def note(self, text: str, features: str, said: Sequence[int], edits: Sequence[Edit] = ()) -> None:
+        """Remember a source and its target."""
+        self._calls.append((TextRequest(text, self._settings, features, tuple(said)), tuple(edits)))
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        return self._lens.look(*self._calls[place])
+
+
+@contextmanager
+def record(model: Recordable) -> Iterator[Recording]:
+    """Record all that a model decodes or scores: `with record(model) as seen: model("word")`.
+
+    The calls themselves are left as they are: they cost no more, and give the same. The weights come from
+    a pass over the same source and target when a view is asked for.
+    """
+    seen = Recording(model.lens, model.decoding())
+    model.recordings.append(seen)
+    try:
+        yield seen
+    finally:
+        model.recordings.remove(seen)

@@ -1,36 +1,25 @@
 """All hypotheses of a search for one source: those that went on, and those that were dropped on the way."""
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch import Tensor
 
 from seq2see.decoding.choosers import Chosen, top
+from seq2see.lens.view import Branch
 from seq2see.text import Special
 
-__all__ = ["Node", "TreeGrower"]
+__all__ = ["TreeGrower"]
 
 _DROPPED = 4
-"""Continuations of a hypothesis that are kept in mind although they were dropped."""
-
-
-@dataclass(frozen=True)
-class Node:
-    """A hypothesis: its last token, and the hypothesis before it."""
-
-    parent: int | None
-    token: int
-    log_probability: float
-    step: int
-    state: Literal["kept", "pruned", "finished", "best"]
+"""The likeliest continuations of each hypothesis that the tree shows even if the search dropped them."""
 
 
 class TreeGrower:
-    """Follows a search with one source."""
+    """Is told every step of a beam search for one source, and keeps all its hypotheses as a tree."""
 
     def __init__(self, special: Special) -> None:
         self._end = special.end
-        self.nodes = [Node(None, special.begin, 0.0, 0, "kept")]
+        self.branches = [Branch(None, special.begin, "", 0.0, 0, "kept")]
         self._rows: list[int] | None = None
 
     def __call__(self, scores: Tensor, norms: Tensor | None, totals: Tensor, chosen: Chosen) -> None:
@@ -64,26 +53,26 @@ class TreeGrower:
         value: float,
         state: Literal["kept", "pruned", "finished"],
     ) -> int:
-        """The node of a continuation, which may be there already; a better state takes over."""
-        place = children.setdefault((parent, token), len(self.nodes))
-        if place == len(self.nodes):
-            self.nodes.append(Node(parent, token, value, self.nodes[parent].step + 1, state))
+        """The number of a continuation, which may be there already; a better state takes over."""
+        place = children.setdefault((parent, token), len(self.branches))
+        if place == len(self.branches):
+            self.branches.append(Branch(parent, token, "", value, self.branches[parent].step + 1, state))
         elif state != "pruned":
-            self.nodes[place] = replace(self.nodes[place], state=state)
+            self.branches[place] = self.branches[place]._replace(state=state)
         return place
 
-    def grown(self, output: list[int]) -> list[Node]:
-        """All nodes, with those on the way to an output marked as the best."""
+    def grown(self, output: list[int]) -> list[Branch]:
+        """All branches, with those on the way to an output marked as the best."""
         place: int | None = 0
         path = [0]
         followers: dict[tuple[int | None, int], int] = {}
-        for number, node in enumerate(self.nodes):
-            followers[node.parent, node.token] = number
+        for number, branch in enumerate(self.branches):
+            followers[branch.parent, branch.token] = number
         for token in output:
             if (place := followers.get((place, token))) is None:
                 break
             path.append(place)
-        nodes = list(self.nodes)
+        branches = list(self.branches)
         for place in path:
-            nodes[place] = replace(nodes[place], state="best")
-        return nodes
+            branches[place] = branches[place]._replace(state="best")
+        return branches

@@ -1,5 +1,6 @@
 """What was seen of one source: tokens, weights, candidates, and ways to show them."""
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,13 +12,15 @@ from seq2see.errors import SettingsError
 from seq2see.lens import summaries
 from seq2see.settings import near
 
-__all__ = ["Branch", "Effect", "Step", "View", "sides_of"]
+__all__ = ["AnswerKind", "Branch", "Effect", "Step", "View", "sides_of", "token_difference"]
 
 _WORD = "▁"
 """What the label of a token begins with where it begins a word."""
 
 
 Side = Literal["source", "target"]
+AnswerKind = Literal["text", "class", "labels", "number", "tags"]
+"""What a model answers with: a text, one class, any number of labels, a number, or a tag for each word."""
 
 
 def sides_of(address: str) -> tuple[Side, Side]:
@@ -52,13 +55,13 @@ class Effect(NamedTuple):
 
     output: str
     predicted: list[str]
-    log_probability: float
+    log_probability: float | None
     difference: list[tuple[str, str]]
     """Tokens that stay (=), go (-) and come (+)."""
-    change: float
-    """Of the log-probability of the unedited output: edited less unedited."""
+    change: float | None
+    """Of the log-probability of the unedited output, or of a number: edited less unedited."""
     divergence: list[float]
-    """KL(unedited || edited) at each step of the unedited output, in nats."""
+    """KL(unedited || edited) at each step of the unedited output, in nats; a number has none."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +70,7 @@ class View:
 
     Row t of a decoder's weights belongs to the step that read `read[t]` and predicted `predicted[t]`.
     Columns are `source` for `encoder.*` and `*.cross`, and `read` for a decoder's self-attention.
+    Of a model that does not write, `predicted` are its answers, and `read` what each of them is about.
     """
 
     source: list[str]
@@ -74,16 +78,23 @@ class View:
     predicted: list[str]
     weights: dict[str, Tensor]
     output: str
-    log_probability: float
+    log_probability: float | None
+    """Of the whole output; a number has none."""
     text: str = ""
     steps: list[Step] = field(default_factory=list)
     cut: bool = False
     tree: list[Branch] | None = None
     effect: Effect | None = None
+    kind: AnswerKind = "text"
+    note: str = ""
+    """What is to be said beside the output, such as the interval of a number."""
 
     def __repr__(self) -> str:
         heads = sum(len(found) for found in self.weights.values())
-        said = f"{self.output[:60]!r}, log-probability {self.log_probability:.2f}"
+        sure = (
+            f"log-probability {self.log_probability:.2f}" if self.log_probability is not None else self.note
+        )
+        said = f"{self.output[:60]!r}" + (f", {sure}" if sure else "")
         return (
             f"<View of {self.text[:60]!r}: {said}\n"
             f"  {len(self.source)} source tokens, {len(self.predicted)} answers; "
@@ -127,6 +138,8 @@ class View:
         """A label for each row: of an output, the token read and the token predicted."""
         if sides_of(address)[0] == "source":
             return self.source
+        if self.kind != "text":
+            return self.predicted
         return [f"{read} → {said}" for read, said in zip(self.read, self.predicted, strict=True)]
 
     def columns(self, address: str) -> list[str]:
@@ -143,7 +156,10 @@ class View:
         return summaries.rollout(self.weights, side)
 
     def in_words(self) -> "View":
-        """The same with sub-words (or characters) merged to words; steps and the tree are left out."""
+        """The same with sub-words (or characters) merged to words.
+
+        Steps of an output and its tree are left out, since they belong to single tokens.
+        """
         source, read, said = (_words(labels) for labels in (self.source, self.read, self.predicted))
         merged = {}
         for address, found in self.weights.items():
@@ -157,7 +173,7 @@ class View:
             read=_joined(self.read, said),
             predicted=_joined(self.predicted, said),
             weights=merged,
-            steps=[],
+            steps=[] if self.kind == "text" else self.steps,
             tree=None,
         )
 
@@ -183,6 +199,19 @@ class View:
                 "this model has no attention on its source: all it knows of it is one summary"
             )
         return crosses[-1]
+
+
+def token_difference(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
+    """Tokens that stay (=), go (-) and come (+)."""
+    found = []
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for what, start, end, start_after, end_after in matcher.get_opcodes():
+        if what == "equal":
+            found += [("=", token) for token in before[start:end]]
+            continue
+        found += [("-", token) for token in before[start:end]]
+        found += [("+", token) for token in after[start_after:end_after]]
+    return found
 
 
 def _words(labels: Sequence[str]) -> list[range]:

@@ -14,7 +14,7 @@ from seq2see.errors import Seq2seeError
 from seq2see.lens.page import as_bytes, live_page, web_file
 from seq2see.serving.bounds import BoundedBody
 from seq2see.serving.desk import Desk, ForgottenError, MissingError
-from seq2see.serving.requests import Problem, Seen, ViewRequest
+from seq2see.serving.requests import Problem, ViewAnswer, ViewRequest
 
 __all__ = ["explorer"]
 
@@ -78,7 +78,7 @@ def _serve_views(app: FastAPI, desk: Desk) -> None:
         return desk.models()
 
     @app.post("/api/view", responses=_refusals(422))
-    def view(request: ViewRequest) -> Seen:
+    def view(request: ViewRequest) -> ViewAnswer:
         """What a model says and attends to, without the weights."""
         return desk.view(request)
 

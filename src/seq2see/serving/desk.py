@@ -11,12 +11,12 @@ from torch.nn.functional import adaptive_max_pool2d
 
 from seq2see.errors import DataError, Seq2seeError, SettingsError
 from seq2see.goals import Predictor
-from seq2see.lens.asked import Look
 from seq2see.lens.edits import Borrow, Edit
 from seq2see.lens.page import described, map_of
+from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
-from seq2see.lens.watching import addresses_of
-from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, Seen, ViewRequest
+from seq2see.lens.watchers import addresses_of
+from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, ViewAnswer, ViewRequest
 from seq2see.settings import near
 
 __all__ = ["Desk", "ForgottenError", "MissingError"]
@@ -58,6 +58,8 @@ class Desk:
                     "about": _about(model),
                     "addresses": [map_of(at, heads) for at, heads in addresses_of(model.network).items()],
                     "features": model.recipe.data.features is not None,
+                    "writes": model.recipe.model.decoder is not None,
+                    "attributions": list(model.attributions),
                 }
                 for name, (run, model) in self._models.items()
             ],
@@ -65,7 +67,7 @@ class Desk:
             "limits": {"characters": CHARACTERS, "edits": EDITS, "beam": WIDEST},
         }
 
-    def view(self, request: ViewRequest) -> Seen:
+    def view(self, request: ViewRequest) -> ViewAnswer:
         """Look, and remember what was seen."""
         run, model = self._model(request.model)
         self._refuse_long(model, request)
@@ -76,7 +78,7 @@ class Desk:
             self._views.move_to_end(name)
             while len(self._views) > 1 and (len(self._views) > _KEPT or self._held() > 3 * _WEIGHTS):
                 self._views.popitem(last=False)
-        return Seen(id=name, code=self._code(run, request), **described(view))
+        return ViewAnswer(id=name, code=self._code(run, request), **described(view))
 
     def weights(self, name: str, address: str, head: str) -> Tensor:
         """The map of one head, or of all heads averaged, (T, S)."""
@@ -159,7 +161,8 @@ class Desk:
         options += [
             f"{name}={value!r}" for name in ("target", "features") if (value := getattr(request, name))
         ]
-        options.append(f"beam={request.beam}")
+        if self._model(request.model)[1].recipe.model.decoder is not None:
+            options.append(f"beam={request.beam}")
         if request.edits:
             listed = "".join(f"    {_call(edit)},\n" for edit in request.edits)
             options.append(f"edits=[\n{listed}]")
@@ -189,9 +192,9 @@ def _call(edit: Edit) -> str:
     return f"{type(edit).__name__}({', '.join(said)})"
 
 
-def _asked(model: Predictor, request: ViewRequest) -> Look:
+def _asked(model: Predictor, request: ViewRequest) -> LensRequest:
     """What a request wants to look at, within bounds."""
-    return Look(request.text, request.features, request.target, request.beam, _longest(model))
+    return LensRequest(request.text, request.features, request.target, request.beam, _longest(model))
 
 
 def _longest(model: Predictor) -> int:
@@ -204,6 +207,7 @@ def _about(model: Predictor) -> str:
     """A model in a few words."""
     settings = model.recipe.model
     writes = f" to {settings.decoder.kind}" if settings.decoder is not None else f", to {model.recipe.goal}"
-    sides = f"{settings.encoder.kind}{writes}"
-    parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    return f"{sides}, width {settings.width}, {parameters / 1e6:.1f} M weights"
+    reads = settings.encoder.kind if settings.encoder.kind != "none" else "no encoder"
+    count = sum(parameter.numel() for parameter in model.network.parameters())
+    weights = f"{count / 1e6:.1f} M" if count >= 100_000 else f"{count:,}"
+    return f"{reads}{writes}, width {settings.width}, {weights} weights"

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from seq2see.lens.edits import Edit
+from seq2see.lens.view import AnswerKind
 from seq2see.settings import Settings
 
-__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "Seen", "ViewRequest"]
+__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "ViewAnswer", "ViewRequest"]
 
 CHARACTERS, EDITS, WIDEST = 4000, 64, 16
 
@@ -27,15 +28,17 @@ class ViewRequest(Settings):
     edits: tuple[Edit, ...] = Field(default=(), max_length=EDITS)
 
 
-class Seen(Settings):
-    """A view without its weights; docs/explorer.md says what each part is."""
+class ViewAnswer(Settings):
+    """A view without its weights; its fields are those of `lens.view.View`."""
 
     id: str
     source: list[str]
     read: list[str]
     predicted: list[str]
+    kind: AnswerKind
     output: str
-    log_probability: float
+    note: str
+    log_probability: float | None
     cut: bool
     steps: list[dict[str, Any]]
     maps: list[dict[str, Any]]

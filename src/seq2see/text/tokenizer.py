@@ -108,6 +108,10 @@ class Tokenizer:
             return [[find(piece, UNKNOWN) for piece in cut(text)] for text in texts]
         return [found.ids for found in self._inner.encode_batch_fast(texts, add_special_tokens=False)]
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where each token of a text begins and ends, in characters; bytes of a character have its span."""
+        return list(self._inner.encode(text, add_special_tokens=False).offsets)
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special symbols leave no trace but the unknown one, shown as �."""
         shown = self._shown

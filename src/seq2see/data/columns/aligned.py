@@ -6,7 +6,7 @@ from seq2see.data.columns.contract import Array, Stored, fill
 from seq2see.data.columns.text import SourceText
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
-from seq2see.data.values import split_words
+from seq2see.data.values import split_words, word_spans
 from seq2see.text import Tokenizer
 
 __all__ = ["AlignedText", "WordEnds"]
@@ -25,6 +25,13 @@ class AlignedText(SourceText):
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         sentences = tokens_of_words(self.codec.source, examples)
         return [[*(token for word in words for token in word), self.special.end] for words in sentences]
+
+    def spans(self, example: Pair) -> list[tuple[int, int] | None]:
+        found: list[tuple[int, int] | None] = []
+        for start, end in word_spans(example.source):
+            inside = self.codec.source.spans(example.source[start:end]) or [(0, end - start)]
+            found += [(start + first, start + last) for first, last in inside]
+        return [*found, None]
 
 
 class WordEnds:

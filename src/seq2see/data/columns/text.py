@@ -32,6 +32,13 @@ class SourceText:
     def dtype(self) -> str:
         return smallest(self.size)
 
+    def spans(self, example: Pair) -> list[tuple[int, int] | None]:
+        """Where each id of a row stands in the text; features and the end symbol stand nowhere in it."""
+        found: list[tuple[int, int] | None] = list(self.codec.source.spans(example.source))
+        features = self.codec.features
+        before = len(features.encode(example.features)) if features is not None else 0
+        return [*[None] * before, *found, None]
+
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         return self.codec.encode_sources([one.source for one in examples], [one.features for one in examples])
 

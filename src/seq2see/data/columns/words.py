@@ -9,7 +9,7 @@ import torch
 from seq2see.data.columns.contract import Array, Stored, fill, smallest
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
-from seq2see.data.values import split_words
+from seq2see.data.values import split_words, word_spans
 from seq2see.text.special import STANDARD, Special
 
 __all__ = ["Letters", "Words"]
@@ -48,6 +48,10 @@ class Words:
     @property
     def dtype(self) -> str:
         return smallest(self.size)
+
+    def spans(self, example: Pair) -> list[tuple[int, int] | None]:
+        """Where each word stands in the text."""
+        return list(word_spans(example.source))
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         find, unknown = self._ids.get, self.special.unknown

@@ -1,5 +1,6 @@
 // The likeliest next tokens at one step, as bars that can be chosen.
 
+import { candidatesTitle, writes } from "seq2see/answers";
 import { element } from "seq2see/element";
 import { isolated, shorten } from "seq2see/labels";
 
@@ -27,19 +28,21 @@ export class Candidates {
   update() {
     const { view, state, store } = this.explorer;
     const step = view.steps[state.step];
-    this.title.textContent = `Candidates at step ${state.step}`;
-    const locked = store.saved || state.words;
-    this.hint.textContent = store.saved
+    this.title.textContent = candidatesTitle(view, state.step);
+    this.element.hidden = view.kind === "number";
+    const locked = store.saved || state.words || !writes(view);
+    this.hint.textContent = store.saved || !writes(view)
       ? ""
       : state.words
         ? "Switch words off to force single tokens."
         : "Choose one and the model goes on from it.";
     const said = view.predicted[state.step];
+    const isSaid = (label) => (view.kind === "labels" ? view.output.split("|").includes(label) : label === said);
     // The list is made anew; whoever was on it with the keyboard stays on it.
     const focused = [...this.list.children].indexOf(document.activeElement);
     this.list.replaceChildren(
       ...(step?.top ?? []).map(([token, label, logProbability]) =>
-        this.bar(token, label, logProbability ?? -Infinity, label === said, locked),
+        this.bar(token, label, logProbability ?? -Infinity, isSaid(label), locked),
       ),
     );
     this.list.children[focused]?.focus();

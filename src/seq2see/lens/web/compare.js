@@ -1,5 +1,6 @@
 // Two views side by side and what is different: plain and edited, two models, two texts, two heads.
 
+import { sureness } from "seq2see/answers";
 import { choices, element } from "seq2see/element";
 import { Heat } from "seq2see/heat";
 import { Lane, isStale } from "seq2see/lane";
@@ -205,7 +206,7 @@ export class Compare {
 
   tell(side, { answer }) {
     side.output.textContent = answer.predicted.map(visible).join(" ");
-    side.score.textContent = `log-probability ${number(answer.log_probability, 3)}`;
+    side.score.textContent = sureness(answer).join(" · ");
   }
 
   selected() {
@@ -230,10 +231,15 @@ export class Compare {
     this.tell(this.right, right);
     const said = [left.answer.predicted, right.answer.predicted].sort((one, other) => other.length - one.length);
     const differing = said[0].filter((label, step) => label !== said[1][step]).length;
+    const [single, several] = { text: ["output step", "output steps"], tags: ["tag", "tags"] }[left.answer.kind] ?? [
+      "answer",
+      "answers",
+    ];
+    const same = left.answer.kind === "text" ? "same output" : `same ${left.answer.kind === "tags" ? several : single}`;
     this.outputs.textContent =
-      differing === 0 ? "same output" : `${differing} output ${differing === 1 ? "step differs" : "steps differ"}`;
+      differing === 0 ? same : `${differing} ${differing === 1 ? `${single} differs` : `${several} differ`}`;
     if (state.at === null) {
-      this.notice.show("This model has no attention; the two outputs are compared.", "hint");
+      this.notice.show("This model has no attention; what the two sides say is compared.", "hint");
       return;
     }
     const one = await this.grid(left, state.at, state.head, "left");

@@ -1,10 +1,12 @@
 // What the edits did: outputs before and after, and how far each step moved.
 
+import { writes } from "seq2see/answers";
 import { element } from "seq2see/element";
 import { isolated, number, shorten, signed, visible } from "seq2see/labels";
 import { Surface } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
+const STEPS = { text: "step", tags: "word" };
 const RUNS = 160; // as many pieces of a difference as the page draws; the rest is counted
 
 // Neighbours of the same sign become one piece.
@@ -57,14 +59,21 @@ export class Effect {
     this.tell(effect.difference);
     const same = effect.difference.every(([sign]) => sign === "=");
     this.before.textContent = same
-      ? "The output stays the same."
+      ? `The ${writes(view) ? "output" : "answer"} stays the same.`
       : `before: ${effect.output}  ·  after: ${view.output}`;
     const figure = (name, value) => element("div", {}, element("dt", { text: name }), element("dd", { text: value }));
+    const said = writes(view) ? "output" : "answer";
     this.figures.replaceChildren(
-      figure("change for the plain output", signed(effect.change, 3)),
-      figure("log-probability before", number(effect.log_probability, 3)),
-      figure("after, of its own output", number(view.log_probability, 3)),
+      ...(view.kind === "number"
+        ? [figure("change of the number", signed(effect.change, 3))]
+        : [
+            figure(`change for the plain ${said}`, signed(effect.change, 3)),
+            figure("log-probability before", number(effect.log_probability, 3)),
+            figure(`after, of its own ${said}`, number(view.log_probability, 3)),
+          ]),
     );
+    this.caption.textContent = `How far each ${STEPS[view.kind] ?? "answer"} moved (KL divergence)`;
+    this.caption.hidden = this.bars.element.hidden = effect.kl.length === 0;
     this.draw();
   }
 
@@ -116,7 +125,7 @@ export class Effect {
     const step = Math.floor((this.bars.at(event).x - 36) / this.each);
     const inside = step >= 0 && step < effect.kl.length;
     this.status.point(
-      inside ? `step ${step}, ${isolated(effect.predicted[step])}: KL ${number(effect.kl[step], 4)}` : "",
+      inside ? `${STEPS[this.explorer.view.kind] ?? "answer"} ${step}, ${isolated(effect.predicted[step])}: KL ${number(effect.kl[step], 4)}` : "",
     );
   }
 }

@@ -63,6 +63,7 @@ export class Explorer {
     if (beam > limits.beam)
       complaints.push(`a beam of ${beam} is more than ${limits.beam}, the most this server allows`);
     this.trail.correct({ text: text ?? example ?? "", beam: Math.min(beam, limits.beam) });
+    this.fit();
     if (complaints.length) this.notice.show(complaints.join(" · "), "hint");
   }
 
@@ -70,6 +71,15 @@ export class Explorer {
   keepSaved() {
     const request = this.store.data.request;
     this.trail.correct(Object.fromEntries(ASKED.map((key) => [key, request[key] ?? this.state[key]])));
+  }
+
+  // A model that does not write has no beam, says no other target, and can be forced to nothing.
+  fit() {
+    if (this.model.writes) return;
+    const { view, target, edits } = this.state;
+    const fitting = { target: null, edits: edits.filter((edit) => edit.kind !== "force") };
+    if (view === "beam") fitting.view = "translate";
+    if (target !== null || fitting.edits.length < edits.length || fitting.view) this.trail.correct(fitting);
   }
 
   travelled(changed, complaints) {
@@ -83,11 +93,20 @@ export class Explorer {
 
   change(changes, event = null) {
     this.eventTime = event?.timeStamp || performance.now();
-    this.react(this.trail.change(changes));
+    this.react(this.trail.change(this.together(changes)));
+  }
+
+  // Where every token is a word with a tag, the word and its tag are chosen together.
+  together(changes) {
+    const { view } = this;
+    if (view?.kind !== "tags" || view.read.length !== view.source.length) return changes;
+    if ("step" in changes) return { ...changes, row: changes.step };
+    return "row" in changes ? { ...changes, step: changes.row } : changes;
   }
 
   react(changed) {
     if (changed.size === 0) return;
+    this.fit();
     if (this.handle && ASKED.every((key) => !changed.has(key))) this.settle();
     this.tell(changed);
     if (ASKED.some((key) => changed.has(key))) this.load();

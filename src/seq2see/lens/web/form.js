@@ -1,5 +1,6 @@
 // The form for a new edit; it follows the selection until the reader writes something else.
 
+import { isOne } from "seq2see/answers";
 import { HOW, KINDS, readEdit } from "seq2see/edits";
 import { button, choices, element } from "seq2see/element";
 import { shorten } from "seq2see/labels";
@@ -136,6 +137,7 @@ export class Form {
       this.suggestions.replaceChildren(...patterns(addresses).map((value) => element("option", { value })));
       this.build();
     }
+    this.restrict(model);
     this.prefill();
     this.quick.replaceChildren(
       ...(view && meta
@@ -143,10 +145,21 @@ export class Form {
         : [
             element("p", {
               class: "hint",
-              text: "A model without attention can be forced to say tokens, or to read another source.",
+              text: model.writes
+                ? "A model without attention can be forced to say tokens, or to read another source."
+                : "A model without attention can be given another text to read.",
             }),
           ]),
     );
+  }
+
+  // A model that does not write says no tokens, so none can be forced; without attention, none can be changed.
+  restrict({ writes, addresses }) {
+    const fits = (kind) => (kind !== "force" || writes) && (addresses.length > 0 || !KINDS[kind].fields.includes("at"));
+    for (const option of this.kind.options) option.hidden = option.disabled = !fits(option.value);
+    if (!this.kind.selectedOptions[0]?.disabled) return;
+    this.kind.value = [...this.kind.options].find((option) => !option.disabled).value;
+    this.build();
   }
 
   suggest(view, meta) {
@@ -158,7 +171,7 @@ export class Form {
     const label = shorten((meta.columns === "target" ? view.read : view.source)[state.column], 12);
     const offers = [[`Switch off ${where}`, { kind: "off", at, heads, how: "zero" }]];
     offers.push([
-      `Pin ${meta.rows === "target" ? "step" : "place"} ${row} to “${label}”`,
+      `Pin ${meta.rows !== "target" ? `place ${row}` : isOne(view) ? "the answer" : `step ${row}`} to “${label}”`,
       { kind: "pin", at, heads, step: row, places: [state.column] },
     ]);
     offers.push([`Block “${label}” (place ${state.column})`, { kind: "block", at, heads, places: [state.column] }]);

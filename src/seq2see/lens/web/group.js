@@ -11,6 +11,7 @@ const NAMES = {
   "encoder.self": "Encoder self-attention",
   "decoder.self": "Decoder self-attention",
   "decoder.cross": "Cross-attention, decoder to encoder",
+  "head.pool": "Attention pooling, answer to text",
 };
 
 // Addresses that differ only in their layer belong together.

@@ -90,18 +90,18 @@ export class Header {
         element("span", { text: "features" }),
         this.features,
       )),
-      element(
+      (this.targetField = element(
         "label",
         { class: "field", title: "say this text instead of the model's own output" },
         element("span", { text: "say instead" }),
         this.target,
-      ),
-      element(
+      )),
+      (this.beamField = element(
         "label",
         { class: "field", title: "how many hypotheses are kept" },
         element("span", { text: "beam" }),
         this.beam,
-      ),
+      )),
       element("label", { class: "check", title: "merge sub-words to words" }, this.words, "words"),
     );
     this.asking = element(
@@ -170,6 +170,8 @@ export class Header {
       if (document.activeElement !== field) field.value = state[field.dataset.key] ?? "";
     }
     this.featuresField.hidden = !model.features;
+    this.targetField.hidden = !model.writes;
+    this.beamField.hidden = !model.writes;
     if (document.activeElement !== this.beam) this.beam.value = state.beam;
     this.beam.max = limits.beam;
     this.words.checked = state.words;

@@ -126,7 +126,7 @@ export class Heat {
   margins(context) {
     const { rows, columns } = this.subject;
     const narrow = this.surface.width < 520;
-    context.font = font(12);
+    context.font = font(12, 700); // as wide as the label of the row that is chosen
     const widest = (labels) =>
       labels.slice(0, 400).reduce((most, label) => Math.max(most, measure(context, shorten(label, 14))), 0);
     const wordy = rows.some((row) => row.note);

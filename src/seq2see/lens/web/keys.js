@@ -59,7 +59,7 @@ export class Keys {
   common(event) {
     const { explorer } = this;
     const place = Number(event.key) - 1;
-    if (VIEWS[place]) explorer.change({ view: VIEWS[place] }, event);
+    if (VIEWS[place] && (VIEWS[place] !== "beam" || explorer.model.writes)) explorer.change({ view: VIEWS[place] }, event);
     else if (event.key === "[") explorer.turnHead(-1, event);
     else if (event.key === "]") explorer.turnHead(1, event);
     else if (event.key === "{") explorer.turnAddress(-1, event);
@@ -68,7 +68,8 @@ export class Keys {
     else if (event.key === "U" && !explorer.store.saved) this.undo.redo();
     else if (event.key === "?") this.help();
     else if (event.key === "/") document.getElementById("text").focus();
-    else if (event.key === " " && explorer.state.view !== "translate" && explorer.view) this.views.translate.play();
+    else if (event.key === " " && explorer.state.view !== "translate" && explorer.view?.kind === "text")
+      this.views.translate.play();
     else return false;
     return true;
   }

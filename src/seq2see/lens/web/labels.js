@@ -60,7 +60,8 @@ export function signed(value, digits = 2) {
 
 // Labels of a map's rows and columns, as the contract of the server has them.
 export function rowLabels(view, meta) {
-  return meta.rows === "target" ? view.read : view.source;
+  if (meta.rows !== "target") return view.source;
+  return ["text", "tags"].includes(view.kind) ? view.read : view.predicted;
 }
 
 export function columnLabels(view, meta) {

@@ -18,7 +18,7 @@ import { onSystemChange, wear } from "seq2see/theme";
 import { Translate } from "seq2see/translate";
 import { Undo } from "seq2see/undo";
 
-const TITLES = { translate: "Translate", atlas: "Atlas", map: "Map", beam: "Beam", edit: "Edit", compare: "Compare" };
+const TITLES = { translate: "Translate", read: "Read", atlas: "Atlas", map: "Map", beam: "Beam", edit: "Edit", compare: "Compare" };
 
 function navigation(explorer) {
   const links = VIEWS.map((name, place) =>
@@ -33,12 +33,15 @@ function navigation(explorer) {
         click: (event) => explorer.change({ view: name }, event),
       },
       element("kbd", { text: place + 1, "aria-hidden": "true" }),
-      TITLES[name],
+      element("span", { text: TITLES[name] }),
     ),
   );
   const edited = links[4];
   explorer.watch(() => {
     for (const link of links) link.setAttribute("aria-selected", link.dataset.view === explorer.state.view);
+    // A model that does not write searches for nothing.
+    links[0].lastChild.textContent = explorer.model.writes ? TITLES.translate : TITLES.read;
+    links[3].hidden = !explorer.model.writes;
     const on = explorer.state.edits.filter((edit) => edit.on !== false).length;
     edited.dataset.count = on || "";
   });

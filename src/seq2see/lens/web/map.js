@@ -1,5 +1,6 @@
 // One head's heat map, with a choice of what is drawn.
 
+import { isOne, subject, writes } from "seq2see/answers";
 import { choices, element } from "seq2see/element";
 import { Heat } from "seq2see/heat";
 import { isStale } from "seq2see/lane";
@@ -20,14 +21,14 @@ const SUMMARY_META = {
 const DRAWN_WORDS = {
   weights: "attention weights",
   rollout: "rollout through the encoder",
-  gradient: "gradient of each output",
-  occlusion: "occlusion of each source token",
+  gradient: "gradient of each answer",
+  occlusion: "occlusion of each token",
 };
 export const SCALE_WORDS = { linear: "linear", root: "square root", relative: "up to the highest" };
 
 export function labelled(view, meta) {
   const rows = rowLabels(view, meta);
-  const notes = meta.rows === "target" ? view.predicted : [];
+  const notes = meta.rows === "target" && !isOne(view) ? view.predicted : [];
   return {
     rows: rows.map((main, place) => ({ main, note: notes[place] ?? null })),
     columns: columnLabels(view, meta),
@@ -107,21 +108,19 @@ export class MapView {
   async update(changed) {
     const { view, handle, meta, state } = this.explorer;
     if (!view) return;
+    const draw = this.drawing();
     choices(
       this.drawn,
-      DRAWN.map((kind) => [kind, DRAWN_WORDS[kind]]),
-      state.draw,
+      this.offered().map((kind) => [kind, DRAWN_WORDS[kind]]),
+      draw,
     );
     choices(
       this.scale,
       SCALES.map((kind) => [kind, SCALE_WORDS[kind]]),
       state.scale,
     );
-    if (!meta && state.draw === "weights") {
-      this.notice.show(
-        "This model has no attention, so there are no weights to map. Gradient and occlusion may still tell what an output depends on.",
-        "hint",
-      );
+    if (!meta && draw === "weights") {
+      this.notice.show("This model has no attention, so there are no weights to map.", "hint");
       this.meta = null;
       this.heat.show(null, null);
       return;
@@ -129,19 +128,39 @@ export class MapView {
     const only = [...changed].every((key) => ["step", "row", "column"].includes(key));
     if (only && this.heat.subject && this.subjectOf === this.wanted()) {
       this.heat.choose(this.selected());
-      if (state.draw !== "weights") this.status.say(this.sentence(this.selected()));
+      if (draw !== "weights") this.status.say(this.sentence(this.selected()));
       this.exact(this.selected().row);
       return;
     }
     await this.load(handle, meta, state, changed);
   }
 
+  // What this model can show: without attention there are no weights, and not every model has every attribution.
+  offered() {
+    const { view, model, store } = this.explorer;
+    const encodes = view.maps.some((map) => map.rows === "source");
+    const there = {
+      weights: view.maps.length > 0 || (store.saved && writes(view)),
+      rollout: encodes,
+      gradient: store.saved || model.attributions.includes("gradient"),
+      occlusion: store.saved || model.attributions.includes("occlusion"),
+    };
+    return DRAWN.filter((kind) => there[kind]);
+  }
+
+  // What is drawn: what was asked for, or the nearest thing that there is.
+  drawing() {
+    const offered = this.offered();
+    return offered.includes(this.explorer.state.draw) ? this.explorer.state.draw : (offered[0] ?? "weights");
+  }
+
   wanted() {
     const { handle, state } = this.explorer;
+    const draw = this.drawing();
     return [
       this.explorer.weights.name(handle),
-      state.draw,
-      state.draw === "weights" ? `${state.at} ${state.head}` : "",
+      draw,
+      draw === "weights" ? `${state.at} ${state.head}` : "",
       state.scale,
     ].join(" ");
   }
@@ -149,13 +168,14 @@ export class MapView {
   async load(handle, meta, state, changed) {
     const wanted = this.wanted();
     const { weights } = this.explorer;
-    const summary = state.draw !== "weights";
+    const draw = this.drawing();
+    const summary = draw !== "weights";
     try {
       const grid = summary
-        ? await weights.summary(handle, state.draw)
+        ? await weights.summary(handle, draw)
         : await weights.grid(handle, meta.address, state.head);
       if (this.wanted() !== wanted) return;
-      this.meta = summary ? { ...SUMMARY_META[state.draw], address: DRAWN_WORDS[state.draw] } : meta;
+      this.meta = summary ? { ...SUMMARY_META[draw], address: DRAWN_WORDS[draw] } : meta;
       this.subjectOf = wanted;
       const { at, head } = state;
       this.heat.show(
@@ -172,7 +192,7 @@ export class MapView {
       this.explorer.paintedHead(changed);
       this.exact(this.selected().row);
       if (summary) {
-        document.body.dataset.painted = state.draw;
+        document.body.dataset.painted = draw;
         this.status.say(this.sentence(this.selected()));
       }
     } catch (error) {
@@ -184,7 +204,7 @@ export class MapView {
   exact(row) {
     clearTimeout(this.timer);
     const { handle, state, weights } = this.explorer;
-    if (state.draw !== "weights" || !this.meta || weights.knownRow(handle, state.at, state.head, row)) return;
+    if (this.drawing() !== "weights" || !this.meta || weights.knownRow(handle, state.at, state.head, row)) return;
     this.timer = setTimeout(async () => {
       try {
         await weights.row(handle, state.at, state.head, row);
@@ -209,8 +229,10 @@ export class MapView {
     const { view, state } = this.explorer;
     const { value, exact } = this.heat.value({ row, column });
     const shown = number(value, exact ? 4 : 2);
-    if (state.draw === "weights") return cellSentence(view, this.meta, state.head, row, column, shown);
+    if (this.drawing() === "weights") return cellSentence(view, this.meta, state.head, row, column, shown);
     const labels = labelled(view, this.meta);
-    return `${isolated(labels.rows[row].note ?? labels.rows[row].main)} and ${isolated(labels.columns[column])}: ${shown}, ${this.meta.address}`;
+    const label = isolated(labels.rows[row].note ?? labels.rows[row].main);
+    const who = writes(view) || this.meta.rows === "source" ? `${label} and` : `${subject(view, row)} and`;
+    return `${who} ${isolated(labels.columns[column])}: ${shown}, ${this.meta.address}`;
   }
 }

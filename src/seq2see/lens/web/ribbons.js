@@ -19,11 +19,12 @@ export function strongest(grid, row, most, least) {
 
 export class Drawing {
   // `down`: lines of tokens run from top to bottom, for narrow windows. `single`: rows and columns are the same tokens.
-  constructor({ rows, columns, width, height, down, single, causal, scroll, notes }) {
-    Object.assign(this, { rows, columns, down, single, causal, scroll, notes });
+  // Notes stand under tokens, or with `inside` in the same box, where arcs run on both sides.
+  constructor({ rows, columns, width, height, down, single, causal, scroll, notes, inside }) {
+    Object.assign(this, { rows, columns, down, single, causal, scroll, notes, inside });
     this.length = down ? height : width;
     this.depth = down ? width : height;
-    const side = down ? Math.min(120, this.depth * 0.32) : 34;
+    const side = down ? Math.min(120, this.depth * 0.32) : inside ? 48 : 34;
     this.thickness = side;
     // Where nothing looks ahead, arcs need room on one side only.
     const middle = causal ? this.depth - side - (down ? 8 : 30) : (this.depth - side) / 2;
@@ -116,8 +117,12 @@ export class Drawing {
     context.textAlign = "center";
     context.fillStyle = ink;
     const note = side === "row" ? this.notes?.[place] : null;
-    context.fillText(strip.shown[place], x + width / 2, y + height / 2 + 1, width - 6);
-    if (note && !this.down) {
+    const boxed = note && this.inside && !this.down;
+    context.fillText(strip.shown[place], x + width / 2, boxed ? y + 17 : y + height / 2 + 1, width - 6);
+    if (boxed) {
+      context.font = font(11, 600);
+      context.fillText(note, x + width / 2, y + 36, width - 4);
+    } else if (note && !this.down) {
       context.font = font(11);
       context.fillStyle = this.noteInk;
       context.fillText(`→ ${note}`, x + width / 2, y + height + 11, width + 8);

@@ -1,5 +1,6 @@
 // What is selected and what the pointer is over, in words.
 
+import { subject } from "seq2see/answers";
 import { element } from "seq2see/element";
 import { columnLabels, isolated, number } from "seq2see/labels";
 
@@ -9,9 +10,7 @@ const rest = (time) => new Promise((done) => setTimeout(done, time));
 export function cellSentence(view, meta, head, row, column, value) {
   const who = `${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
   const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${who}`;
-  if (meta.rows === "target") {
-    return `step ${row}: read ${isolated(view.read[row])}, predicted ${isolated(view.predicted[row])}, ${looks}`;
-  }
+  if (meta.rows === "target") return `${subject(view, row)} ${looks}`;
   return `place ${row}: ${isolated(view.source[row])} ${looks}`;
 }
 
@@ -29,12 +28,10 @@ export class Status {
     if (!["handle", "view", "draw", "at", "head", "step", "row", "column"].some((key) => changed.has(key))) return;
     const { handle, view, meta, state, row } = this.explorer;
     // What the map draws besides weights it tells itself.
-    if (!view || (state.view === "map" && state.draw !== "weights")) return;
+    if (!view || (state.view === "map" && (!meta || state.draw !== "weights"))) return;
     this.point("");
     if (!meta) {
-      this.say(
-        `step ${state.step}: read ${isolated(view.read[state.step])}, predicted ${isolated(view.predicted[state.step])}`,
-      );
+      this.say(subject(view, state.step).replace(/,$/, ""));
       return;
     }
     const turn = ++this.turn;

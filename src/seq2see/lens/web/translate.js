@@ -1,9 +1,10 @@
 // Source and output with ribbons between them, step by step, with what else could have been said.
 
+import { isOne, sureness, titleOf, writes } from "seq2see/answers";
 import { Candidates } from "seq2see/candidates";
 import { button, element } from "seq2see/element";
 import { isStale } from "seq2see/lane";
-import { columnLabels, isolated, number, rowLabels, shorten, visible } from "seq2see/labels";
+import { columnLabels, isolated, number, rowLabels, shorten, signed, visible } from "seq2see/labels";
 import { Notice } from "seq2see/notice";
 import { Drawing } from "seq2see/ribbons";
 import { cellSentence } from "seq2see/status";
@@ -53,12 +54,14 @@ export class Translate {
     this.now = element("mark");
     this.rest = element("span", { class: "rest" });
     this.score = element("p", { class: "hint", id: "score" });
+    this.title = element("h2", { id: "answer-title" });
+    this.walking = element("div", { class: "walk" }, this.player, this.slider, this.count);
     return element(
       "div",
       { class: "panel" },
-      element("h2", { text: "Output, step by step" }),
+      this.title,
       element("p", { id: "output", class: "output", dir: "auto" }, this.said, this.now, this.rest),
-      element("div", { class: "walk" }, this.player, this.slider, this.count),
+      this.walking,
       this.score,
     );
   }
@@ -112,14 +115,10 @@ export class Translate {
     this.tellOutput(view, state.step);
     this.candidates.update();
     if (!meta) {
-      this.grid = null;
-      this.notice.show(
-        "This model has no attention to look at; its output, candidates and beam are here all the same.",
-        "hint",
-      );
-      this.draw();
+      await this.withoutAttention(handle, view);
       return;
     }
+    this.owed = null;
     this.grid = this.explorer.weights.cached(handle, meta.address, state.head);
     if (!this.grid) {
       try {
@@ -137,7 +136,39 @@ export class Translate {
     this.explorer.paintedHead(changed);
   }
 
+  // A model without attention: its tokens are coloured by what they did for the answer, where that is measured.
+  async withoutAttention(handle, view) {
+    const nothing = "This model has no attention to look at; its output, candidates and beam are here all the same.";
+    this.grid = null;
+    this.notice.show(writes(view) ? nothing : "This model has no attention.", "hint");
+    if (!writes(view) && !this.explorer.store.saved) {
+      try {
+        this.owed = await this.explorer.weights.summary(handle, "occlusion");
+        if (this.explorer.handle !== handle) return;
+        const what = view.kind === "number" ? "the number" : "the log-probability of the answer";
+        const told = `blue raised ${what}, orange lowered it, against the same text with the token unknown`;
+        this.notice.show(`This model has no attention. Tokens are coloured by what they did: ${told}.`, "hint");
+        document.body.dataset.painted = "occlusion";
+      } catch (error) {
+        this.owed = null;
+        if (!isStale(error)) this.notice.add(error.message, "hint");
+      }
+    }
+    this.draw();
+  }
+
+  // Fill and ink of a token by what it did for the answer in sight.
+  owing(place, inks) {
+    const { owed } = this;
+    const row = Math.min(this.explorer.state.step, (owed?.rows ?? 1) - 1);
+    if (!owed || this.explorer.meta || place >= owed.columns) return { fill: inks.soft, ink: inks.ink };
+    const share = owed.share(owed.at(row, place), "linear");
+    return { fill: inks.palette.css(share, true), ink: Math.abs(share) > 0.6 ? inks.panel : inks.ink, border: inks.line };
+  }
+
   tellOutput(view, step) {
+    this.title.textContent = titleOf(view);
+    this.walking.hidden = isOne(view);
     const { predicted } = view;
     const spoken = (from, to) => predicted.slice(from, to).map(visible).join(" ");
     const from = Math.max(0, step - AROUND);
@@ -148,14 +179,17 @@ export class Translate {
     this.slider.value = step;
     this.count.textContent = `${step} of ${Math.max(0, view.read.length - 1)}`;
     const here = view.steps[step];
-    const parts = [`log-probability ${number(view.log_probability, 3)} in all`];
-    if (here) parts.push(`${number(here.log_probability, 3)} at this step`);
+    const parts = sureness(view);
+    if (here && !isOne(view))
+      parts.push(`${number(here.log_probability, 3)} ${writes(view) ? "at this step" : "for this word"}`);
     if (view.cut) parts.push("the output was cut at the longest length");
     this.score.textContent = parts.join(" · ");
   }
 
   names(view, meta, single, down) {
     if (meta === null) return view.predicted;
+    if (down && this.tagged)
+      return view.source.map((label, word) => `${visible(label)}\u2009→\u2009${visible(view.predicted[word])}`);
     if (!single) return meta.rows === "target" ? view.predicted : view.source;
     if (meta.rows !== "target" || !down) return rowLabels(view, meta);
     return view.read.map((label, step) => `${visible(label)}\u2009→\u2009${visible(view.predicted[step])}`);
@@ -165,6 +199,12 @@ export class Translate {
   get fitting() {
     const { grid, laid } = this;
     return grid && laid && grid.rows === laid.rows.labels.length && grid.columns === laid.columns.labels.length;
+  }
+
+  // Tags stand under their words where each token is a word.
+  get tagged() {
+    const { view, meta } = this.explorer;
+    return view.kind === "tags" && meta?.rows === "source" && view.read.length === view.source.length;
   }
 
   // Sizes follow the tokens: a long text scrolls, a short one is spread over the room there is.
@@ -210,15 +250,16 @@ export class Translate {
     const scroll = down ? this.scroller.scrollTop : this.scroller.scrollLeft;
     const { width, height } = this.surface;
     const causal = single && meta.rows === "target";
-    const notes = single && meta.rows === "target" ? view.predicted.map((label) => shorten(label, 10)) : null;
-    this.drawing = new Drawing({ rows, columns, width, height, down, single, causal, scroll, notes });
+    const notes = causal || this.tagged ? view.predicted.map((label) => shorten(label, 10)) : null;
+    const inside = this.tagged;
+    this.drawing = new Drawing({ rows, columns, width, height, down, single, causal, scroll, notes, inside });
     const inks = colours();
     this.drawing.noteInk = inks.muted;
     const context = this.surface.paint();
     if (this.fitting) this.drawing.faint(context, this.grid, inks);
     const plain = () => ({ fill: inks.soft, ink: inks.ink });
     this.drawing.tokens(context, "row", plain);
-    if (!single) this.drawing.tokens(context, "column", plain);
+    if (!single) this.drawing.tokens(context, "column", (place) => this.owing(place, inks));
     this.captions(context, meta, down, single, inks);
     this.emphasise();
   }
@@ -228,16 +269,18 @@ export class Translate {
     context.font = font(11, 600);
     context.textAlign = "left";
     context.fillStyle = inks.muted;
-    const names = { source: "SOURCE", target: "OUTPUT" };
+    const { view } = this.explorer;
+    const text = writes(view) ? "SOURCE" : "TEXT";
+    const names = { source: text, target: { text: "OUTPUT", tags: "TAGS" }[view.kind] ?? "ANSWER" };
     if (single) {
       context.fillText(
-        meta.rows === "source" ? "SOURCE · arcs above look back, below look ahead" : "READ → PREDICTED",
+        meta.rows === "source" ? `${text} · arcs above look back, below look ahead` : "READ → PREDICTED",
         8,
         10,
       );
       return;
     }
-    context.fillText("SOURCE", 8, 10);
+    context.fillText(text, 8, 10);
     context.fillText(names[meta?.rows ?? "target"], 8, this.surface.height - 10);
   }
 
@@ -264,7 +307,7 @@ export class Translate {
       drawing.ofColumn(context, grid, focus.place, inks);
     const chosen = { fill: inks.mark, ink: inks.panel, weight: 600 };
     const bordered = { fill: inks.soft, ink: inks.ink, border: inks.mark };
-    if (!drawing.single && state.column < drawing.columns.labels.length)
+    if (!drawing.single && this.explorer.meta && state.column < drawing.columns.labels.length)
       drawing.token(context, "column", state.column, bordered);
     if (row < drawing.rows.labels.length) drawing.token(context, "row", row, this.hovered ? bordered : chosen);
     if (this.hovered) drawing.token(context, focus.side, focus.place, chosen);
@@ -282,6 +325,8 @@ export class Translate {
   describe({ side, place }) {
     const { view, meta, state } = this.explorer;
     const label = side === "row" ? this.drawing.rows.labels[place] : this.drawing.columns.labels[place];
+    if (!meta && side === "column" && this.owed)
+      return `${isolated(label)}: ${signed(this.owed.at(Math.min(state.step, this.owed.rows - 1), place), 3)} for the answer`;
     if (!meta || !this.fitting) return isolated(label);
     if (side === "column") {
       const sum = this.grid.column(place).reduce((total, weight) => total + weight, 0);

@@ -10,6 +10,7 @@ from seq2see.layers.dropout import Dropout
 from seq2see.layers.positions import PositionKind, Positions
 from seq2see.models.contracts import Sides, States, Vocabulary
 from seq2see.models.parts import FrontSettings
+from seq2see.text.special import Special
 
 if TYPE_CHECKING:
     from seq2see.models.settings import ModelSettings
@@ -69,7 +70,7 @@ class TokenFront(nn.Module):
         tokens, mask = sides["source"]
         assert mask is not None
         if self.training and self.token_dropout:
-            tokens = forget_tokens(tokens, self.token_dropout, self.special.unknown)
+            tokens = forget_tokens(tokens, self.token_dropout, self.special)
         states = self.positions(self.embed(tokens) * self.scale)
         if self.norm is not None:
             states = self.norm(states)
@@ -86,7 +87,9 @@ def embedding(vocabulary: Vocabulary, width: int) -> nn.Embedding:
     return embed
 
 
-def forget_tokens(tokens: Tensor, share: float | Tensor, unknown: int) -> Tensor:
+def forget_tokens(tokens: Tensor, share: float | Tensor, special: Special) -> Tensor:
     """Tokens, a random share of which is replaced by the unknown one; special symbols stay."""
-    lost = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens > unknown)
-    return tokens.masked_fill(lost, unknown)
+    lost = torch.rand(tokens.shape, device=tokens.device) < share
+    for symbol in special:
+        lost &= tokens != symbol
+    return tokens.masked_fill(lost, special.unknown)

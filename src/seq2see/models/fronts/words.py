@@ -75,7 +75,7 @@ class WordFront(nn.Module):
         (words, mask), (letters, seen) = sides["source"], sides["letters"]
         assert mask is not None and seen is not None
         if self.training:
-            words = forget_tokens(words, self.forgotten[words], self.special.unknown)
+            words = forget_tokens(words, self.forgotten[words], self.special)
         spelt = self._spelt(letters[mask], seen[mask])  # only words that are there, (W, F)
         patterns = spelt.new_zeros(*words.shape, spelt.shape[-1]).masked_scatter(mask[..., None], spelt)
         joined = torch.cat([self.embed(words) * self.scales[0], patterns], -1)
@@ -83,7 +83,7 @@ class WordFront(nn.Module):
 
     def _spelt(self, letters: Tensor, seen: Tensor) -> Tensor:
         """The strongest answer of each pattern anywhere in each word, (W, L) -> (W, F)."""
-        states = self.letters(letters) * self.scales[1]  # padding is zero
+        states = (self.letters(letters) * self.scales[1]).masked_fill(~seen[..., None], 0)
         found = []
         for size, kernel in zip(self.sizes, self.kernels, strict=True):
             left = (size - 1) // 2

@@ -1,4 +1,4 @@
-"""Watchers: those that change weights, and those that keep them."""
+"""Watchers of attention: they are given the weights of every head, and may change or collect them."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -12,7 +12,15 @@ from seq2see.lens import weights as change
 from seq2see.lens.edits import Block, Borrow, Edit, Hard, Off, OnWeights, Pin, Temperature, Top
 from seq2see.settings import near
 
-__all__ = ["Editor", "Patterns", "Recorder", "addresses_of", "check_addresses", "check_for_any"]
+__all__ = [
+    "Editor",
+    "Patterns",
+    "WeightCollector",
+    "addresses_of",
+    "check_addresses",
+    "check_for_any",
+    "lent_weights",
+]
 
 Patterns = Mapping[int, Mapping[str, Tensor]]
 """For an edit by its number: the weights (H, T, S) that are put in at each address."""
@@ -42,13 +50,41 @@ def check_addresses(edits: Sequence[Edit], network: nn.Module) -> None:
 
 
 def check_for_any(edits: Sequence[Edit]) -> None:
-    """Refuse edits that are made for one source, where there are many."""
+    """Refuse edits that only make sense for one text, where many texts are answered."""
     for edit in edits:
         if not isinstance(edit, Off | Hard | Top | Temperature) or getattr(edit, "how", None) == "mean":
             what = "off with how=mean" if isinstance(edit, Off) else edit.kind
             raise SettingsError(
                 f"the edit {what!r} is made for one source; give it to model.attention(text, edits=...)"
             )
+
+
+def lent_weights(edit: Borrow, lent: Mapping[str, Tensor], addresses: Mapping[str, int]) -> dict[str, Tensor]:
+    """The weights (H, T, S) that an edit puts in at each address it names; `addresses` has their heads."""
+    if edit.origin is not None and edit.origin not in lent:
+        raise SettingsError(f"nothing can be borrowed from {edit.origin!r}; {near(edit.origin, lent)}")
+    found = {}
+    for address, heads in addresses.items():
+        if not fnmatchcase(address, edit.at):
+            continue
+        weights = lent.get(edit.origin or address)
+        if weights is None:
+            raise SettingsError(
+                f"the lender has no attention at {address!r}; name one of its own with from= "
+                f"({', '.join(lent) or 'it has none at all'})"
+            )
+        if edit.head is not None:
+            if edit.head >= len(weights):
+                raise SettingsError(
+                    f"the lender has no head {edit.head}: they are numbered to {len(weights) - 1}"
+                )
+            weights = weights[edit.head].expand(heads, -1, -1)
+        if len(weights) != heads:
+            raise SettingsError(
+                f"{address} has {heads} heads and the lender {len(weights)}; name the head to take with head="
+            )
+        found[address] = weights
+    return found
 
 
 class Editor:
@@ -133,25 +169,25 @@ def _at_step(changed: Tensor, weights: Tensor, row: int, rows: int) -> Tensor:
     return mixed
 
 
-class Recorder:
-    """Keeps the weights of each attention, as they are used."""
+class WeightCollector:
+    """Collects the weights of each attention, after another watcher (if there is one) has changed them."""
 
     def __init__(self, watch: Watch | None = None) -> None:
         self._watch = watch
-        self._seen: dict[str, list[Tensor]] = {}
+        self._collected: dict[str, list[Tensor]] = {}
 
     def __call__(self, address: str, weights: Tensor, mask: Tensor | None) -> Tensor:
         if self._watch is not None:
             weights = self._watch(address, weights, mask)
-        self._seen.setdefault(address, []).append(weights)
+        self._collected.setdefault(address, []).append(weights)
         return weights
 
     def weights(self) -> dict[str, Tensor]:
         """By address, (B, H, T, S); weights that came step by step stand one under another."""
-        return {address: _joined(parts) for address, parts in self._seen.items()}
+        return {address: _joined(parts) for address, parts in self._collected.items()}
 
 
 def _joined(parts: list[Tensor]) -> Tensor:
-    """Steps that saw less are filled up with zeros."""
+    """Weights of several steps as one map; early steps, which had fewer keys, are filled up with zeros."""
     widest = max(part.shape[-1] for part in parts)
     return torch.cat([nn.functional.pad(part, (0, widest - part.shape[-1])) for part in parts], 2)

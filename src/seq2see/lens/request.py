@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-__all__ = ["Look"]
+__all__ = ["LensRequest"]
 
 
-class Look(NamedTuple):
+class LensRequest(NamedTuple):
     """A text to look at; of a model that writes also the target, if one is given, and the search."""
 
     text: str

@@ -1,0 +1,50 @@
+"""A known target given to a network token by token: its attention, and how likely it finds the target."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from seq2see.layers.attention import Watch
+from seq2see.lens.watchers import WeightCollector
+from seq2see.models import EncoderDecoder
+
+__all__ = ["TeacherForced", "teacher_force", "weights_and_logits"]
+
+
+class TeacherForced(NamedTuple):
+    """What a network gave while it was fed one source and one known target."""
+
+    weights: dict[str, Tensor]
+    """Attention weights by address, (H, T, S)."""
+    log_probabilities: Tensor
+    """Of every token at every step, (T, V)."""
+
+    def of(self, target: Sequence[int]) -> list[float]:
+        """The log-probability of each token of a target."""
+        chosen = torch.tensor(target, device=self.log_probabilities.device)
+        picked: list[float] = self.log_probabilities.gather(1, chosen[:, None])[:, 0].tolist()
+        return picked
+
+
+@torch.inference_mode()
+def weights_and_logits(
+    network: EncoderDecoder, source: Tensor, inputs: Tensor, watch: Watch | None = None
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Attention weights by address (B, H, T, S), as the watcher leaves them, and logits (B, T, V)."""
+    collector = WeightCollector(watch)
+    logits = network.logits(source, inputs, collector)
+    return collector.weights(), logits
+
+
+@torch.inference_mode()
+def teacher_force(
+    network: EncoderDecoder, source: Sequence[int], target: Sequence[int], watch: Watch | None = None
+) -> TeacherForced:
+    """Feed one target, its end symbol included, after one source."""
+    device = next(network.parameters()).device
+    inputs = torch.tensor([[network.special.begin, *target[:-1]]], device=device)
+    weights, logits = weights_and_logits(network, torch.tensor([source], device=device), inputs, watch)
+    first = {address: found[0] for address, found in weights.items()}
+    return TeacherForced(first, logits[0].float().log_softmax(-1))
