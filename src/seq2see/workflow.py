@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from seq2see.card import card
-from seq2see.corpus import Corpus, Files, guess_goal, open_files
+from seq2see.corpus import Corpus, Files, goal_of, open_files
 from seq2see.data import Pair
 from seq2see.data.batches import Batches
 from seq2see.data.columns import SourceText, TargetText
@@ -212,7 +212,7 @@ def _goal(values: dict[str, Any], asked: Parts) -> tuple[str, str]:
     """The goal as it was asked for, or the one that the data look like, with the reason."""
     if "goal" in values:
         return str(values["goal"]), ""
-    return guess_goal(asked.data)
+    return goal_of(asked.data)
 
 
 def _given(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:

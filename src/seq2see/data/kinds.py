@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from seq2see.data.check import Odd
 from seq2see.data.oddities import odd_labels, odd_numbers, odd_tags
-from seq2see.data.pairs import Pair, Problem
+from seq2see.data.pairs import Pair, PairFile, Problem
+from seq2see.data.survey import peek
 from seq2see.data.values import parse_number, split_tags, split_words
 
-__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_kind"]
+__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_goal"]
 
 _MOST_CLASSES = 100
 _EACH = 10
@@ -32,12 +33,13 @@ class ExampleKind(NamedTuple):
     """What is odd about all examples of a file together."""
 
 
-def guess_kind(sample: Sequence[Pair], format: str) -> tuple[str, str]:
-    """The kind that examples look like, by the name of its goal, and why."""
-    for name, kind in KINDS.items():
-        if (reason := kind.suits(sample, format)) is not None:
-            return name, reason
-    raise AssertionError("texts can always be generated")
+def guess_goal(file: PairFile) -> tuple[str, str]:
+    """The name of the goal that a file looks as if it was meant for, and why."""
+    if len(file.columns.targets) > 1:
+        return "tag", "several target columns"
+    sample = peek(file)
+    reasons = ((name, kind.suits(sample, file.format)) for name, kind in KINDS.items())
+    return next((name, why) for name, why in reasons if why is not None)
 
 
 def _are_tags(sample: Sequence[Pair], format: str) -> str | None:
@@ -106,4 +108,4 @@ NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers)
 CLASSES = ExampleKind(_are_classes, _without_numbers, odd_labels)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
 KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
-"""Kinds by the names of their goals, in the order in which they are considered."""
+"""Kinds by the names of their goals, in the order in which they are considered; the last suits anything."""

@@ -121,7 +121,7 @@ class Classify:
             temperature, after = 1.0, before
         return {"temperature": temperature, "ece_before": before, "ece_after": after}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
         """Texts and their labels."""
         truth: list[Any] = [one.target.strip() for one in examples]
         if recipe.model.head.several_labels:

@@ -111,5 +111,8 @@ class Goal(Protocol):
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """What held-out examples tell of how sure the answers are, kept with the run."""
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
-        """Examples as a few lines of code take them, to be a floor under the model's scores."""
+    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
+        """Examples as a few lines of code take them, to be a floor under the model's scores.
+
+        The outcome of the same examples is given where there is one: it may count them in its own way.
+        """

@@ -9,6 +9,7 @@ from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.kinds import TEXTS
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
+from seq2see.evaluation import Outcome, Texts
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
@@ -60,8 +61,11 @@ class Generate:
         """Log-probabilities are given as they are."""
         return {}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
-        """Sources and their targets."""
+    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
+        """Sources and their targets, as the outcome counts them."""
+        if isinstance(outcome, Texts):
+            asked = outcome.examples
+            return Known([one.source for one in asked], [one.references for one in asked], unit=outcome.unit)
         return Known([one.source for one in examples], [(one.target,) for one in examples])
 
 

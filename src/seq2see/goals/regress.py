@@ -82,7 +82,7 @@ class Regress:
         rank = min(len(errors) - 1, int(np.ceil(_SURE * (len(errors) + 1))) - 1)
         return {"interval": float(errors[rank]), "interval_share": _SURE}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
         """Texts and their numbers."""
         truth = [number_of(one.target, one.line, "the target") for one in examples]
         return Known([one.source for one in examples], truth, numbers_of(examples, len(recipe.data.numbers)))

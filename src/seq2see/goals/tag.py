@@ -87,7 +87,7 @@ class Tag:
         """Probabilities of tags are given as they are."""
         return {}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
         """Words and the tags of the first column."""
         return Known(
             [split_words(one.source) for one in examples], [split_tags(one.target)[0] for one in examples]
