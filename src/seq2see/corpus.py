@@ -131,8 +131,14 @@ class Corpus:
         if not len(train) or not len(dev):
             which = "training" if not len(train) else "dev"
             raise DataError(
-                f"all {which} pairs are longer than data.max_length = {limit} tokens; "
+                f"all {which} examples are longer than data.max_length = {limit} tokens; "
                 "raise it with --set data.max_length=N, or split the lines"
+            )
+        unseen = dev.unknown["target"]
+        if unseen and unseen == len(dev["target"].values):
+            raise DataError(
+                "no target of the dev set stands in the training examples, so nothing can be learnt of them; "
+                "name a file like the training file with --dev"
             )
         short_enough = set(dev.lines.tolist())
         dev_pairs = [pair for pair in dev_pairs if pair.line in short_enough]

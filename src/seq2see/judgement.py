@@ -82,25 +82,37 @@ def judge(
 ) -> Judgement:
     """Answer examples and score the answers; training examples give a floor to compare them with."""
     outcomes = model.outcomes(examples, most, **(options or {}))
-    scores: dict[str, float] = {}
-    for number, (name, outcome) in enumerate(outcomes.items()):
-        scores |= {f"{name}.{key}" if number else key: value for key, value in score(outcome).items()}
-    main = next(iter(outcomes.values()))
-    floor = floor_of(model, list(train), examples, main) if train is not None else None
+    scores = _named({name: score(outcome) for name, outcome in outcomes.items()})
+    floor = floor_of(model, list(train), examples, outcomes) if train is not None else None
     return Judgement(model, examples, outcomes, floor, scores)
 
 
 def floor_of(
-    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcome: Outcome
+    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcomes: Mapping[str, Outcome]
 ) -> Floor | None:
     """The best of a few simple rules on the examples that a model was asked."""
     goal = goal_named(model.recipe.goal)
-    if type(outcome) not in FLOORS or not train:
+    if not train or any(type(outcome) not in FLOORS for outcome in outcomes.values()):
         return None
-    test = goal.known(examples, model.recipe, outcome)
-    known = replace(goal.known(train, model.recipe), unit=test.unit)
-    name, best = best_floor(type(outcome), known, test)
-    return Floor(name, score(best))
+    names: list[str] = []
+    scores: dict[str, dict[str, float]] = {}
+    for column, (target, outcome) in enumerate(outcomes.items()):
+        test = goal.known(examples, model.recipe, column, outcome)
+        known = replace(goal.known(train, model.recipe, column), unit=test.unit)
+        name, best = best_floor(type(outcome), known, test)
+        names.append(name)
+        scores[target] = score(best)
+    return Floor(names[0], _named(scores))
+
+
+def _named(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The scores of all columns; those after the first have the name of their column before them."""
+    main = next(iter(scores), None)
+    return {
+        key if target == main else f"{target}.{key}": value
+        for target, found in scores.items()
+        for key, value in found.items()
+    }
 
 
 def training_examples(model: Predictor) -> list[Pair] | None:

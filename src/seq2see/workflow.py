@@ -122,7 +122,7 @@ def train(
     report: Report | None = None,
     tell: Callable[[str], None] = print,
 ) -> Trained:
-    """Train on a file of pairs, or go on with a run that was stopped."""
+    """Train on a file of examples, or go on with a run that was stopped."""
     report = report or PlainReport(tell)
     folder = request.folder()
     resumable = (folder / "recipe.yaml").exists()
@@ -171,8 +171,8 @@ def train(
         replace_text(folder / "card.md", card(run, progress))
     floor = None
     if progress.finished:
-        outcome = model.outcome(corpus.dev_pairs, **model.quick)
-        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcome)
+        outcomes = model.outcomes(corpus.dev_pairs, **model.quick)
+        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcomes)
     return Trained(folder, model, progress, corpus.dev_pairs, trainer.interrupted, floor)
 
 
@@ -277,13 +277,13 @@ def _prepare(files: Files, recipe: Recipe, columns: Columns | None, tell: Callab
         nonlocal last
         if time.perf_counter() - last > 10:
             last = time.perf_counter()
-            tell(f"encoded {pairs:,} of {files.found.count:,} pairs")
+            tell(f"encoded {pairs:,} of {files.found.count:,} examples")
 
     corpus = Corpus.prepare(files, recipe, columns, progress)
     seconds = time.perf_counter() - began
     if seconds > 5:
         speed = files.found.count / seconds
-        tell(f"vocabularies learnt and pairs encoded in {seconds:.0f} s ({speed:,.0f} pairs/s)")
+        tell(f"vocabularies learnt and examples encoded in {seconds:.0f} s ({speed:,.0f} a second)")
     _tell_of(corpus, recipe, tell)
     return corpus
 
@@ -292,22 +292,30 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     """Say what the data are, and what is odd about them."""
     facts = corpus.facts
     sizes = [f"{size:,}" for size in (facts.source_vocabulary, facts.target_vocabulary) if size]
-    words = f"vocabularies of {' and '.join(sizes)}" if len(sizes) > 1 else f"a vocabulary of {sizes[0]}"
-    tell(f"{facts.train_pairs:,} pairs to train on, {facts.dev_pairs:,} to look at; {words}")
+    words = "; vocabularies of " if len(sizes) > 1 else "; a vocabulary of " if sizes else ""
+    counts = f"{facts.train_pairs:,} examples to train on, {facts.dev_pairs:,} to look at"
+    tell(counts + words + " and ".join(sizes))
     for kind, lines in facts.skipped_lines.items():
-        tell(f"left out: {lines:,} lines ({kind})")
+        tell(f"left out: {_many(lines, 'line')} ({kind})")
     for side, tokens in corpus.train.unknown.items():
         if tokens and isinstance(corpus.columns[side], SourceText | TargetText):
-            tell(f"unknown {side} tokens in the training pairs: {tokens:,}")
+            tell(f"unknown {side} tokens in the training examples: {tokens:,}")
+    unseen = corpus.dev.unknown["target"]
+    if unseen and not isinstance(corpus.columns["target"], TargetText):
+        tell(f"beware: {_many(unseen, 'target')} of the dev set never stand in the training examples")
     if facts.too_long:
         limit = recipe.data.max_length
-        tell(f"left out: {facts.too_long:,} pairs of more than data.max_length = {limit} tokens")
+        tell(f"left out: {_many(facts.too_long, 'example')} of more than data.max_length = {limit} tokens")
     for side, pieces in facts.unknown_in_dev.items():
         if pieces:
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
     if facts.dev_sources_in_train:
         tell(f"beware: at least {facts.dev_sources_in_train:,} dev sources also stand in the training file")
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _network(recipe: Recipe, columns: Columns) -> Network:

@@ -35,7 +35,7 @@ def test_train_says_what_it_chose_and_what_to_do_next(
         "source: characters",
         "target: symbols",
         "transformer-tiny",
-        "54 pairs to train on",
+        "54 examples to train on",
         "evaluate",
     ):
         assert part in said.err

@@ -56,7 +56,7 @@ def _kind(goal: str) -> ExampleKind:
 
 def _print(one: FileCheck, show: int) -> None:
     results.print(
-        f"[bold]{escape(one.name)}[/]: {one.lines:,} lines, {one.pairs:,} usable pairs", soft_wrap=True
+        f"[bold]{escape(one.name)}[/]: {one.lines:,} lines, {one.pairs:,} usable examples", soft_wrap=True
     )
     kinds = groupby(
         sorted(one.problems, key=lambda item: (not item.fatal, item.kind)), key=lambda item: item.kind

@@ -40,7 +40,7 @@ def usable(file: PairFile) -> Iterator[Pair]:
     for pair in file.pairs():
         yield pair
     if pair is None:
-        raise DataError(f"{file.name} has no usable pair; a line should hold source, tab, target")
+        raise DataError(f"{file.name} has no usable example; {file.shape}")
 
 
 @contextmanager

@@ -21,6 +21,14 @@ from seq2see.judgement import Judgement, judge, training_examples
 __all__ = ["compare", "evaluate"]
 
 
+_EACH = {
+    "example": "examples of {file}",
+    "line": "lines of {file}: each line counts",
+    "source": "sources of {file}: each distinct source counts once, any of its targets is right",
+}
+"""What is counted once, in words."""
+
+
 def evaluate(
     run: Path,
     file: str,
@@ -63,7 +71,7 @@ def _counted(
             raise SettingsError(
                 f"--by source is for models that write texts; for {model.recipe.goal} a line counts"
             )
-        return {"by": "line"}
+        return {"by": "example"}
     if by not in (None, "line", "source"):
         raise SettingsError(f"--by {by!r}; choose line or source")
     options["by"] = by or counted_by(examples)
@@ -71,11 +79,7 @@ def _counted(
 
 
 def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[dict[str, Any]]) -> None:
-    each = {
-        "line": "each line counts",
-        "source": "each distinct source counts once, any of its targets is right",
-    }
-    title = f"{len(found.outcome):,} {counted['by']}s of {file}: {each[counted['by']]}"
+    title = f"{len(found.outcome):,} {_EACH[counted['by']].format(file=file)}"
     rows = []
     for name, value in found.scores.items():
         below = found.floor.scores.get(name) if found.floor is not None else None
@@ -108,7 +112,7 @@ def compare(run_a: Path, run_b: Path, file: str, columns: Named, asked: Asked, b
         read = [examples_for(model, path, columns) for model in models]
         if read[0] != read[1]:
             raise DataError(
-                f"{run_a} and {run_b} do not read the same pairs from {file}: their columns differ; "
+                f"{run_a} and {run_b} do not read the same examples from {file}: their columns differ; "
                 "name the columns with --source, --target and --features"
             )
         counted: dict[str, str] = {}

@@ -12,6 +12,7 @@ from seq2see.settings import near
 __all__ = [
     "CONLLU",
     "FORMATS",
+    "SHAPES",
     "BadRecordError",
     "Fields",
     "Record",
@@ -38,6 +39,15 @@ FORMATS = {
     ".faa": "fasta",
 }
 """Formats by the ending of a file; anything else is TSV."""
+SHAPES = {
+    "tsv": "a line should hold source, tab, target",
+    "csv": "the first line should name the columns, and each further one hold their values",
+    "json": "a line should hold a JSON object with a source and a target",
+    "conllu": "a line should hold the ten columns of a word, and a blank line end each sentence",
+    "conll": "a line should hold a word and its tag, and a blank line end each sentence",
+    "fasta": "a line should hold >, a name and the target, and the sequence follow on the next lines",
+}
+"""What a file of each format should look like."""
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SOURCES = ("source", "text", "sequence", "sentence", "input", "form", "word", "words")
 TARGETS = ("target", "label", "labels", "output", "tags", "tag", "value", "class")

@@ -115,6 +115,11 @@ class PairFile:
         self._check = check
         self.format = formats.FORMATS.get(_ending(self.paths[0]), "tsv") if self.paths else "tsv"
 
+    @property
+    def shape(self) -> str:
+        """What the lines of such a file should look like."""
+        return formats.SHAPES[self.format]
+
     def fingerprint(self) -> str:
         """A digest of the files' contents and of the columns taken."""
         parts = [self.columns.source, self.columns.target, self.columns.features]

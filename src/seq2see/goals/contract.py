@@ -111,8 +111,11 @@ class Goal(Protocol):
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """What held-out examples tell of how sure the answers are, kept with the run."""
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
         """Examples as a few lines of code take them, to be a floor under the model's scores.
 
-        The outcome of the same examples is given where there is one: it may count them in its own way.
+        Of several columns of the target one is meant, counted from 0. The outcome of the same examples is
+        given where there is one: it may count them in its own way.
         """

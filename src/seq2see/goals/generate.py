@@ -13,6 +13,7 @@ from seq2see.evaluation import Outcome, Texts
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.sources import refuse_several_targets
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, Vocabulary, make_encoder_decoder
 from seq2see.recipe import Recipe
@@ -61,7 +62,9 @@ class Generate:
         """Log-probabilities are given as they are."""
         return {}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe, outcome: Outcome | None = None) -> Known:
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
         """Sources and their targets, as the outcome counts them."""
         if isinstance(outcome, Texts):
             asked = outcome.examples
@@ -75,8 +78,7 @@ def _refuse_extras(recipe: Recipe) -> None:
             "--numbers and --categories are for --goal classify and regress; give a model that writes texts "
             "further words before its source with --features"
         )
-    if isinstance(recipe.data.target, tuple):
-        raise SettingsError("several target columns are several tags for each word: give --goal tag")
+    refuse_several_targets(recipe)
 
 
 def columns_of(codec: Codec) -> Columns:

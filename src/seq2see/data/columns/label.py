@@ -17,6 +17,8 @@ from seq2see.settings import near
 __all__ = ["LabelSets", "Labels", "labels_in"]
 
 _MOST = 10_000
+_UNSEEN = -1
+"""Stands for a label that training never showed."""
 
 
 def labels_in(counts: Counter[str], what: str) -> list[str]:
@@ -63,7 +65,7 @@ class Labels:
         return [total / (len(self.labels) * max(1, count)) for count in self.counts]
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
-        return [[self.class_of(one.target.strip(), one.line)] for one in examples]
+        return [[self._classes.get(one.target.strip(), _UNSEEN)] for one in examples]
 
     def class_of(self, label: str, line: int) -> int:
         """The number of a label, which training must have shown."""
@@ -75,10 +77,11 @@ class Labels:
         return self._classes[label]
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
-        return Side(torch.from_numpy(np.array(rows, np.int64).reshape(len(rows), -1)[:, 0].copy()))
+        classes = torch.from_numpy(np.array(rows, np.int64).reshape(-1))
+        return Side(classes.clamp(min=0), classes != _UNSEEN)
 
     def unknown(self, values: Array) -> int:
-        return 0
+        return int((values == _UNSEEN).sum())
 
     def stored(self) -> Stored:
         return {"kind": "labels", "labels": self.labels, "counts": self.counts}
@@ -95,14 +98,14 @@ class LabelSets(Labels):
         )
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
-        return [
-            sorted({self.class_of(label, one.line) for label in split_labels(one.target)}) for one in examples
-        ]
+        find = self._classes.get
+        return [sorted({find(label, _UNSEEN) for label in split_labels(one.target)}) for one in examples]
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
         chosen = torch.zeros(len(rows), len(self.labels))
         for row, classes in zip(chosen, rows, strict=True):
-            row[torch.from_numpy(np.array(classes, np.int64))] = 1
+            known = np.asarray(classes, np.int64)
+            row[torch.from_numpy(known[known != _UNSEEN])] = 1
         return Side(chosen)
 
     def stored(self) -> Stored:
