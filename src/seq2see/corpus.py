@@ -37,7 +37,7 @@ def goal_of(settings: DataSettings) -> tuple[str, str]:
 
 def checked_file(name: str, settings: DataSettings, goal: Goal, training: bool = False) -> PairFile:
     """A file whose examples are checked for what a goal needs of them."""
-    numbers = len(settings.numbers)
+    numbers = list(map(str, settings.numbers))
     return PairFile(
         name, settings, training=training, check=lambda example: goal.examples.problem(example, numbers)
     )

@@ -25,7 +25,7 @@ def check(
     base = Columns(**task_settings(files[0]).get("data", {}))
     columns = columns_of(base, **named)
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
-    kind, numbers = _kind(meant), len(columns.numbers)
+    kind, numbers = _kind(meant), list(map(str, columns.numbers))
     found = run_check(files, columns, lambda example: kind.problem(example, numbers), kind.odd)
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})

@@ -25,7 +25,7 @@ def columns_for(model: Predictor, named: Named) -> Columns:
 def file_for(model: Predictor, path: str, named: Named) -> PairFile:
     """A file whose examples are checked for what the goal of a model needs."""
     columns, goal = columns_for(model, named), goal_named(model.recipe.goal)
-    numbers = len(columns.numbers)
+    numbers = list(map(str, columns.numbers))
     return PairFile(path, columns, check=lambda example: goal.examples.problem(example, numbers))
 
 

@@ -139,6 +139,8 @@ def from_list(
 def _place(column: Column, header: Sequence[str] | None, name: str) -> int:
     if isinstance(column, int):
         return column - 1
+    if header is CONLLU and column not in header:
+        raise DataError(f"{name} has no column {column!r}; those of CoNLL-U are {', '.join(CONLLU)}")
     if header is None or column not in header:
         raise DataError(
             f"{name} has no column {column!r} in its first line; {near(column, header or ['1', '2'])}"

@@ -27,8 +27,8 @@ class ExampleKind(NamedTuple):
 
     suits: Callable[[Sequence[Pair], str], str | None]
     """Why examples of a file of some format look like this kind, or None if they do not."""
-    problem: Callable[[Pair, int], Problem | None]
-    """What is wrong with an example, whose first so many extra columns are numbers."""
+    problem: Callable[[Pair, Sequence[str]], Problem | None]
+    """What is wrong with an example, whose first extra columns are numbers with these names."""
     odd: Odd | None
     """What is odd about all examples of a file together."""
 
@@ -80,26 +80,31 @@ def _are_classes(sample: Sequence[Pair], format: str) -> str | None:
     return f"{len(counts)} distinct targets: {shown}{', ...' if len(counts) > 4 else ''}"
 
 
-def _without_numbers(example: Pair, numbers: int) -> Problem | None:
+def _without_numbers(example: Pair, numbers: Sequence[str]) -> Problem | None:
     """Which of the further columns of numbers holds none."""
-    for place, text in enumerate(example.extras[:numbers], 1):
+    for name, text in zip(numbers, example.extras, strict=False):
         if parse_number(text) is None:
-            return Problem(example.line, "not a number", f"{text[:40]!r} in number column {place}")
+            return Problem(example.line, "not a number", f"{_quoted(text)} in column {name!r}")
     return None
 
 
-def _no_number(example: Pair, numbers: int) -> Problem | None:
+def _no_number(example: Pair, numbers: Sequence[str]) -> Problem | None:
     if parse_number(example.target) is None:
-        comma = ", where decimals have a point" if "," in example.target else ""
-        return Problem(example.line, "not a number", f"the target {example.target[:40]!r}{comma}")
+        return Problem(example.line, "not a number", f"the target {_quoted(example.target)}")
     return _without_numbers(example, numbers)
 
 
-def _out_of_step(example: Pair, numbers: int) -> Problem | None:
+def _quoted(text: str) -> str:
+    return f"{text[:40]!r}{', where decimals have a point' if ',' in text else ''}"
+
+
+def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
     words = len(split_words(example.source))
     for column in split_tags(example.target):
         if len(column) != words:
-            return Problem(example.line, "words and tags", f"{words} words and {len(column)} tags")
+            tags = f"{len(column)} tag{'s' * (len(column) != 1)}"
+            detail = f"{words} word{'s' * (words != 1)} and {tags}, where each word needs one"
+            return Problem(example.line, "words and tags", detail)
     return None
 
 

@@ -60,7 +60,18 @@ def columns_of(base: Columns | None = None, **named: str | None) -> Columns:
             several = tuple(_column(part.strip()) for part in text.split(","))
             listed = name in ("numbers", "categories") or (name == "target" and len(several) > 1)
             values[name] = several if listed else _column(text)
-    return Columns(**values)
+    columns = Columns(**values)
+    _refuse_repeats(columns)
+    return columns
+
+
+def _refuse_repeats(columns: Columns) -> None:
+    """Refuse a column that is named twice; as a further column, the target would tell itself."""
+    named = [*columns.targets, *columns.numbers, *columns.categories]
+    for column in (one for one in named if named.count(one) > 1):
+        raise SettingsError(
+            f"column {column!r} is named twice among --target, --numbers and --categories; name it once"
+        )
 
 
 def _column(text: str) -> Column:
@@ -198,6 +209,11 @@ class PairFile:
         wanted = self._wanted()
         found: Iterator[tuple[int, Fields | BadRecordError]]
         if self.format == "fasta":
+            if wanted.features is not None or wanted.extras:
+                raise DataError(
+                    f"{self.name} is FASTA, which has a sequence and a target alone; leave --features, "
+                    "--numbers and --categories out, or write the columns as TSV or CSV"
+                )
             found = formats.fasta(texts)
         elif self.format == "csv":
             found = self._csv(texts, wanted)
@@ -220,6 +236,10 @@ class PairFile:
         for line, fields in records:
             if isinstance(fields, BadRecordError):
                 yield line, fields
+                continue
+            if any(fields[len(names) :]):
+                has = f"{len(fields)} columns between commas, and the header has {len(names)}"
+                yield line, BadRecordError(f"{has}; a text with commas needs quotes around it")
                 continue
             try:
                 yield line, pick(fields)

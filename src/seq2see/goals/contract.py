@@ -90,6 +90,9 @@ class Goal(Protocol):
     examples: ExampleKind
     """How examples for this goal look, and what can be wrong with them."""
 
+    ladder: tuple[str, ...]
+    """Presets from a plain model to a Transformer, which `seq2see ladder` compares."""
+
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Settings for some examples, as far as they were not asked for."""
 

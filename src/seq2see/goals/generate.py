@@ -28,6 +28,7 @@ class Generate:
 
     name = "generate"
     examples = TEXTS
+    ladder: tuple[str, ...] = ("rnn", "rnn-attention", "transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokenisation, batches, schedule and a model by the kind and number of pairs."""
@@ -35,7 +36,7 @@ class Generate:
 
     def learn(self, recipe: Recipe, examples: Examples) -> Columns:
         """Learn the vocabularies of both sides."""
-        _refuse_extras(recipe)
+        _refuse_misfits(recipe)
         features: Iterable[str] | None = None
         if recipe.data.features is not None:
             features = (one.features for one in examples())
@@ -72,13 +73,18 @@ class Generate:
         return Known([one.source for one in examples], [(one.target,) for one in examples])
 
 
-def _refuse_extras(recipe: Recipe) -> None:
+def _refuse_misfits(recipe: Recipe) -> None:
     if recipe.data.numbers or recipe.data.categories:
         raise SettingsError(
             "--numbers and --categories are for --goal classify and regress; give a model that writes texts "
             "further words before its source with --features"
         )
     refuse_several_targets(recipe)
+    if recipe.model.decoder is None:
+        raise SettingsError(
+            "a model that writes texts needs a decoder, and model.decoder is none; "
+            "choose another preset, such as transformer, or another --goal"
+        )
 
 
 def columns_of(codec: Codec) -> Columns:
@@ -101,8 +107,6 @@ def network_of(recipe: Recipe, codec: Codec) -> EncoderDecoder:
             "model.pointer copies tokens that both sides have, and these pairs have none in common; "
             "leave it out, or cut both sides alike (text.source.kind, text.target.kind)"
         )
-    if recipe.model.decoder is None:
-        raise SettingsError("a model that writes texts needs a decoder, and model.decoder is none")
     return make_encoder_decoder(
         recipe.model,
         Vocabulary(codec.source_size, codec.source.special),

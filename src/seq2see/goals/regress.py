@@ -49,6 +49,7 @@ class Regress:
 
     name = "regress"
     examples = NUMBERS
+    ladder: tuple[str, ...] = ("attention-pool", "reader-cnn", "reader-rnn", "reader-transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""

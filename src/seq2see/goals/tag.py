@@ -46,6 +46,7 @@ class Tag:
 
     name = "tag"
     examples = TAGS
+    ladder: tuple[str, ...] = ("tagger-tiny", "tagger", "tagger-transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Words and letters, encoder and schedule by the number of sentences."""

@@ -24,10 +24,8 @@ _UNSEEN = -1
 def labels_in(counts: Counter[str], what: str) -> list[str]:
     """Labels in a fixed order; too few or too many are refused."""
     if len(counts) < 2:
-        only = f" ({next(iter(counts))!r})" if counts else ""
-        raise DataError(
-            f"the {what} has {len(counts)} distinct value{only}, and there is nothing to tell apart"
-        )
+        has = f"only one distinct value, {next(iter(counts))!r}" if counts else "no value"
+        raise DataError(f"the {what} has {has}, so there is nothing to tell apart; is it the right column?")
     if len(counts) > _MOST:
         raise DataError(
             f"the {what} has {len(counts):,} distinct values; at most {_MOST:,} can be told apart. "
@@ -94,7 +92,9 @@ class LabelSets(Labels):
     def learn(cls, examples: Iterable[Pair]) -> Self:
         """Collect the labels of examples."""
         return cls(
-            labels_in(Counter(label for one in examples for label in split_labels(one.target)), "target")
+            labels_in(
+                Counter(label for one in examples for label in split_labels(one.target)), "target column"
+            )
         )
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
