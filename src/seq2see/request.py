@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.corpus import goal_of
-from seq2see.data.pairs import columns_of
+from seq2see.data.pairs import columns_of, refuse_repeats
 from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import RunError, SettingsError
 from seq2see.recipe import Parts, compose_parts, preset, presets
@@ -71,6 +71,7 @@ class Request:
         """All that was asked for by name, which stands over any preset or choice."""
         asked = {name: getattr(self, name) for name in COLUMNS}
         columns = columns_of(**asked)
+        refuse_repeats(columns)
         named: dict[str, Any] = {
             name: getattr(columns, name) for name, text in asked.items() if text is not None
         }

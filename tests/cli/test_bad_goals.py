@@ -252,3 +252,82 @@ def test_train_refuses(seq2see: Command, tmp_path: Path, name: str) -> None:
     said = seq2see("train", tmp_path / case.name, "--out", out, "--max-steps", 2, *options)
     assert_refused(said, *case.says)
     assert not out.exists(), "a folder for a run that could not begin"
+
+
+VERBS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+    # name: goal, the file, the command, and what must be said
+    "beam of a classifier": ("classify", "0 1\n", "predict {run} {file} --beam 3", ("--beam", "classify")),
+    "n-best of a tagger": ("tag", "lo dax\n", "predict {run} {file} --nbest 2", ("--nbest", "tag")),
+    "sampled numbers": ("regress", "abc\n", "predict {run} {file} --sample", ("--sample", "regress")),
+    "a prefix of a class": ("classify", "0 1\n", "predict {run} {file} --prefix e", ("--prefix", "leave")),
+    "eight bits": ("classify", "0 1\n", "predict {run} {file} --int8", ("--int8", "leave")),
+    "features out of nowhere": (
+        "classify",
+        "0 1\tx\n",
+        "predict {run} {file} --features 2",
+        ("without features", "leave"),
+    ),
+    "numbers out of nowhere": (
+        "classify",
+        "0 1\t5\n",
+        "predict {run} {file} --numbers 2",
+        ("without", "--numbers"),
+    ),
+    "categories out of nowhere": (
+        "regress",
+        "abc\t5\tx\n",
+        "evaluate {run} {file} --categories 3",
+        ("without", "--categories"),
+    ),
+    "more targets than tags": (
+        "tag",
+        "lo\tDET\tX\n",
+        "evaluate {run} {file} --target 2,3",
+        ("trained with 1 column (2) as --target",),
+    ),
+    "beam of an evaluation": (
+        "classify",
+        "0 1\todd\n",
+        "evaluate {run} {file} --beam 3",
+        ("--beam", "texts"),
+    ),
+    "hard attention": ("regress", "abc\t1\n", "evaluate {run} {file} --hard", ("--hard", "texts")),
+    "by source": ("classify", "0 1\todd\n", "evaluate {run} {file} --by source", ("--by source", "texts")),
+    "by words": ("tag", "lo\tDET\n", "evaluate {run} {file} --by word", ("--by", "'word'", "line")),
+    "an empty test": ("classify", "", "evaluate {run} {file}", ("no usable example",)),
+    "a number that is none": ("regress", "abc\tone\n", "evaluate {run} {file}", ("line 1: not a number",)),
+    "tags out of step": ("tag", "lo dax\tDET\n", "evaluate {run} {file}", ("line 1", "2 words and 1 tag")),
+    "a figure of no kind": (
+        "classify",
+        "0 1\todd\n",
+        "evaluate {run} {file} --figure {file}.bmp",
+        (".svg", "png"),
+    ),
+    "log-probabilities of numbers": ("regress", "abc\t1\n", "score {run} {file}", ("evaluate",)),
+    "the score of an unknown label": (
+        "classify",
+        "0 1\todd\n0 0\tevn\n",
+        "score {run} {file}",
+        ("line 2", "'evn'", "did you mean 'even'?"),
+    ),
+    "runs of two goals": ("classify", "0 1\todd\n", "compare {run} {other} {file}", ("regress", "classify")),
+    "heads without attention": ("classify", "0 1\todd\n", "heads {run} {file}", ("attention",)),
+    "a directory": ("classify", "", "evaluate {run} {run}", ("is a directory", "name a file")),
+    "a missing file": ("tag", "", "predict {run} nowhere.txt", ("there is no file nowhere.txt",)),
+    "a missing run": ("tag", "lo\n", "predict {file}.run {file}", ("no run directory", "seq2see train")),
+    "resume with another goal": (
+        "classify",
+        "",
+        "train task:parity:pairs=300:lengths=1-5 --out {run} --resume --goal regress",
+        ("goal", "--resume"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_verbs_refuse(seq2see: Command, goal_runs: dict[str, Path], tmp_path: Path, name: str) -> None:
+    goal, text, command, says = VERBS[name]
+    (tmp_path / "test.tsv").write_text(text)
+    places = {"run": goal_runs[goal], "other": goal_runs["regress"], "file": tmp_path / "test.tsv"}
+    said = seq2see(*(word.format(**places) for word in command.split()))
+    assert_refused(said, *says)

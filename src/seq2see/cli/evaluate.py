@@ -7,7 +7,7 @@ from typing import Any
 from rich.progress import track
 
 from seq2see.cli.columns import Named, at_rest, examples_for
-from seq2see.cli.console import answer, errors, results, say, table
+from seq2see.cli.console import answer, errors, figure_kind, results, say, table
 from seq2see.cli.predict import Asked, choose_engine
 from seq2see.data import Pair
 from seq2see.errors import DataError, SettingsError
@@ -40,6 +40,7 @@ def evaluate(
     floor: bool = True,
 ) -> None:
     """Print scores beside the floor, what was confused with what, and the worst answers."""
+    drawn = figure_kind(figure)
     model = load(run, asked.device)
     with at_rest(file) as path:
         examples = examples_for(model, path, columns)
@@ -49,7 +50,7 @@ def evaluate(
         choose_engine(model, run, asked)
     found = judge(model, examples, options, training_examples(model) if floor else None)
     if figure is not None:
-        replace_bytes(figure, found.figure(figure.suffix[1:]))
+        replace_bytes(figure, found.figure(drawn))
         say(f"drawn in {figure}")
     bad = found.worst(worst)
     if asked.as_json:
@@ -62,6 +63,8 @@ def _counted(
     model: Predictor, examples: Sequence[Pair], by: str | None, options: dict[str, Any]
 ) -> dict[str, str]:
     """What is counted once, where that is a question: lines, or distinct sources."""
+    if by not in (None, "line", "source"):
+        raise SettingsError(f"--by {by!r}; choose line or source")
     if not isinstance(model, TextModel):
         given = [name for name, value in options.items() if value is not None]
         if given:
@@ -72,8 +75,6 @@ def _counted(
                 f"--by source is for models that write texts; for {model.recipe.goal} a line counts"
             )
         return {"by": "example"}
-    if by not in (None, "line", "source"):
-        raise SettingsError(f"--by {by!r}; choose line or source")
     options["by"] = by or counted_by(examples)
     return {"by": options["by"]}
 

@@ -48,8 +48,6 @@ def predict(run: Path, file: str, columns: Named, asked: Asked) -> None:
     """Write an answer for each line as soon as it is there; exit code 1 if a line could not be read."""
     model = load(run, asked.device)
     edits = [parse_edit(edit) for edit in asked.edits]
-    if columns.get("features") is not None and model.recipe.data.features is None:
-        raise SettingsError(f"{run} was trained without features; leave --features out")
     here = columns_for(model, columns)
     if isinstance(model, TextModel):
         if asked.probabilities:

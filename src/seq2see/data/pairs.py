@@ -16,7 +16,7 @@ from seq2see.data.tasks import Task, is_task
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import Settings
 
-__all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of"]
+__all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of", "refuse_repeats"]
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -60,12 +60,10 @@ def columns_of(base: Columns | None = None, **named: str | None) -> Columns:
             several = tuple(_column(part.strip()) for part in text.split(","))
             listed = name in ("numbers", "categories") or (name == "target" and len(several) > 1)
             values[name] = several if listed else _column(text)
-    columns = Columns(**values)
-    _refuse_repeats(columns)
-    return columns
+    return Columns(**values)
 
 
-def _refuse_repeats(columns: Columns) -> None:
+def refuse_repeats(columns: Columns) -> None:
     """Refuse a column that is named twice; as a further column, the target would tell itself."""
     named = [*columns.targets, *columns.numbers, *columns.categories]
     for column in (one for one in named if named.count(one) > 1):
