@@ -18,6 +18,7 @@ from seq2see.data.batches import Batches
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
 from seq2see.data.tasks import task_settings
+from seq2see.data.values import many
 from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
 from seq2see.evaluation import METRICS, metric_named, metrics_for, score
 from seq2see.files import replace_text
@@ -226,26 +227,22 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     counts = f"{facts.train_pairs:,} examples to train on, {facts.dev_pairs:,} to look at"
     tell(counts + words + " and ".join(sizes))
     for kind, lines in facts.skipped_lines.items():
-        tell(f"left out: {_many(lines, 'line')} ({kind})")
+        tell(f"left out: {many(lines, 'line')} ({kind})")
     for side, tokens in corpus.train.unknown.items():
         if tokens and isinstance(corpus.columns[side], SourceText | TargetText):
             tell(f"unknown {side} tokens in the training examples: {tokens:,}")
     unseen = corpus.dev.unknown["target"]
     if unseen and not isinstance(corpus.columns["target"], TargetText):
-        tell(f"beware: {_many(unseen, 'target')} of the dev set never stand in the training examples")
+        tell(f"beware: {many(unseen, 'target')} of the dev set never stand in the training examples")
     if facts.too_long:
         limit = recipe.data.max_length
-        tell(f"left out: {_many(facts.too_long, 'example')} of more than data.max_length = {limit} tokens")
+        tell(f"left out: {many(facts.too_long, 'example')} of more than data.max_length = {limit} tokens")
     for side, pieces in facts.unknown_in_dev.items():
         if pieces:
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
     if facts.dev_sources_in_train:
         tell(f"beware: at least {facts.dev_sources_in_train:,} dev sources also stand in the training file")
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _network(recipe: Recipe, columns: Columns) -> Network:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from seq2see.data.values import many
 from seq2see.errors import DataError
 from seq2see.settings import near
 
@@ -124,8 +125,7 @@ def from_list(
 
     def pick(fields: Sequence[str]) -> Fields:
         if len(fields) <= needed:
-            has = f"{len(fields)} column{'s' * (len(fields) != 1)}"
-            raise BadRecordError(f"{has} {where}, column {needed + 1} is needed")
+            raise BadRecordError(f"{many(len(fields), 'column')} {where}, column {needed + 1} is needed")
         return Fields(
             fields[source],
             fields[alone] if alone is not None else "\t".join([fields[place] for place in targets]),

@@ -8,7 +8,7 @@ from seq2see.data.check import Odd
 from seq2see.data.oddities import odd_labels, odd_numbers, odd_tags
 from seq2see.data.pairs import Pair, PairFile, Problem
 from seq2see.data.survey import peek
-from seq2see.data.values import parse_number, split_tags, split_words
+from seq2see.data.values import many, parse_number, split_tags, split_words
 
 __all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_goal"]
 
@@ -102,8 +102,7 @@ def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
     words = len(split_words(example.source))
     for column in split_tags(example.target):
         if len(column) != words:
-            tags = f"{len(column)} tag{'s' * (len(column) != 1)}"
-            detail = f"{words} word{'s' * (words != 1)} and {tags}, where each word needs one"
+            detail = f"{many(words, 'word')} and {many(len(column), 'tag')}, where each word needs one"
             return Problem(example.line, "words and tags", detail)
     return None
 

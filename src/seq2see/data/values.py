@@ -2,10 +2,15 @@
 
 import math
 
-__all__ = ["SEPARATOR", "parse_number", "split_labels", "split_tags", "split_words"]
+__all__ = ["SEPARATOR", "many", "parse_number", "split_labels", "split_tags", "split_words"]
 
 SEPARATOR = "|"
 """Stands between the labels of one example, where it may have several."""
+
+
+def many(number: int, what: str) -> str:
+    """A number of things in words: `1 tag`, `2,000 tags`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def parse_number(text: str) -> float | None:
