@@ -10,7 +10,7 @@ from seq2see.data.pairs import Pair, PairFile, Problem
 from seq2see.data.survey import peek
 from seq2see.data.values import many, parse_number, split_tags, split_words
 
-__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_goal"]
+__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_goal", "without_number"]
 
 _MOST_CLASSES = 100
 _EACH = 10
@@ -80,7 +80,7 @@ def _are_classes(sample: Sequence[Pair], format: str) -> str | None:
     return f"{len(counts)} distinct targets: {shown}{', ...' if len(counts) > 4 else ''}"
 
 
-def _without_numbers(example: Pair, numbers: Sequence[str]) -> Problem | None:
+def without_number(example: Pair, numbers: Sequence[str]) -> Problem | None:
     """Which of the further columns of numbers holds none."""
     for name, text in zip(numbers, example.extras, strict=False):
         if parse_number(text) is None:
@@ -91,7 +91,7 @@ def _without_numbers(example: Pair, numbers: Sequence[str]) -> Problem | None:
 def _no_number(example: Pair, numbers: Sequence[str]) -> Problem | None:
     if parse_number(example.target) is None:
         return Problem(example.line, "not a number", f"the target {_quoted(example.target)}")
-    return _without_numbers(example, numbers)
+    return without_number(example, numbers)
 
 
 def _quoted(text: str) -> str:
@@ -109,7 +109,7 @@ def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
 
 TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags)
 NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers)
-CLASSES = ExampleKind(_are_classes, _without_numbers, odd_labels)
+CLASSES = ExampleKind(_are_classes, without_number, odd_labels)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
 KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
 """Kinds by the names of their goals, in the order in which they are considered; the last suits anything."""
