@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import torch
+from command_line import Command, command_line
+from goal_runs import train_goals
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from mirror_runs import train_small
 from reading_runs import train_readers
 
-import seq2see
+from seq2see import load
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, ModelSettings, Vocabulary, make_encoder_decoder
@@ -76,7 +78,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def models(runs: dict[str, Path]) -> dict[str, TextModel]:
     """The same, loaded."""
-    return {name: seq2see.load(folder, device="cpu") for name, folder in runs.items()}
+    return {name: load(folder, device="cpu") for name, folder in runs.items()}
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +90,19 @@ def reader_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def readers(reader_runs: dict[str, Path]) -> dict[str, ReadingModel[Any]]:
     """The same, loaded; after so few steps a fitted temperature would only hide what changes."""
-    loaded = {name: seq2see.load(folder, device="cpu") for name, folder in reader_runs.items()}
+    loaded = {name: load(folder, device="cpu") for name, folder in reader_runs.items()}
     for model in loaded.values():
         model.run.calibration.pop("temperature", None)
     return loaded
+
+
+@pytest.fixture(scope="session")
+def goal_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A small trained run for each goal that reads but does not write."""
+    return train_goals(tmp_path_factory.mktemp("goals"))
+
+
+@pytest.fixture
+def seq2see(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command line as the shell would."""
+    return command_line(monkeypatch, capsys)

@@ -10,14 +10,15 @@ from seq2see.data import BadLines, Pair, PairFile
 from seq2see.data.batches import Batches
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
+from seq2see.data.kinds import guess_goal
 from seq2see.data.settings import DataSettings
-from seq2see.data.survey import Split, Survey, peek, split, survey
+from seq2see.data.survey import Split, Survey, split, survey
 from seq2see.errors import DataError
-from seq2see.goals import Columns, Goal, goal_named, guess
+from seq2see.goals import Columns, Goal, goal_named
 from seq2see.recipe import Recipe
 from seq2see.run import DataFacts
 
-__all__ = ["Corpus", "Files", "checked_file", "guess_goal", "open_files"]
+__all__ = ["Corpus", "Files", "checked_file", "goal_of", "open_files"]
 
 _LEARN_FROM = 1_000_000
 """Vocabularies are learnt from an even sample of at most so many examples."""
@@ -27,18 +28,16 @@ _DEV_MOST = 1000
 _DEV_PAIRS = 20_000
 
 
-def guess_goal(settings: DataSettings) -> tuple[str, str]:
+def goal_of(settings: DataSettings) -> tuple[str, str]:
     """What the training file looks as if it was meant for, and why."""
-    if len(settings.targets) > 1:
-        return "tag", "several target columns"
     file = PairFile(settings.train, settings, training=True)
     _refuse_pipes(file)
-    return guess(peek(file), file.format)
+    return guess_goal(file)
 
 
 def checked_file(name: str, settings: DataSettings, goal: Goal, training: bool = False) -> PairFile:
     """A file whose examples are checked for what a goal needs of them."""
-    numbers = len(settings.numbers)
+    numbers = list(map(str, settings.numbers))
     return PairFile(
         name, settings, training=training, check=lambda example: goal.examples.problem(example, numbers)
     )
@@ -132,8 +131,14 @@ class Corpus:
         if not len(train) or not len(dev):
             which = "training" if not len(train) else "dev"
             raise DataError(
-                f"all {which} pairs are longer than data.max_length = {limit} tokens; "
+                f"all {which} examples are longer than data.max_length = {limit} tokens; "
                 "raise it with --set data.max_length=N, or split the lines"
+            )
+        unseen = dev.unknown["target"]
+        if unseen and unseen == len(dev["target"].values):
+            raise DataError(
+                "no target of the dev set stands in the training examples, so nothing can be learnt of them; "
+                "name a file like the training file with --dev"
             )
         short_enough = set(dev.lines.tolist())
         dev_pairs = [pair for pair in dev_pairs if pair.line in short_enough]

@@ -6,9 +6,9 @@ from typing import Any
 
 from seq2see.data import Pair
 from seq2see.errors import Seq2seeError, SettingsError
-from seq2see.evaluation import METRICS, Classes, Numbers, Outcome, Tags, Texts, score
-from seq2see.evaluation.confusion import confusion, confusion_figure, scatter_figure
-from seq2see.evaluation.floors import FLOORS, Known, best_floor
+from seq2see.evaluation import METRICS, Outcome, score
+from seq2see.evaluation.confusion import FIGURES, confusion
+from seq2see.evaluation.floors import FLOORS, best_floor
 from seq2see.goals import Predictor, goal_named
 
 __all__ = ["Floor", "Judgement", "floor_of", "judge", "training_examples"]
@@ -51,10 +51,8 @@ class Judgement:
     @property
     def confusion(self) -> list[tuple[str, str, int]]:
         """What was right, what was said instead, and how often, the most frequent first."""
-        outcome = self.outcome.classes() if isinstance(self.outcome, Tags) else self.outcome
-        if not isinstance(outcome, Classes):
-            return []
-        return confusion(outcome).mistakes()
+        classes = self.outcome.classes()
+        return confusion(classes).mistakes() if classes is not None else []
 
     def worst(self, count: int) -> list[dict[str, Any]]:
         """The worst answers, each with what it should have been."""
@@ -67,12 +65,12 @@ class Judgement:
 
     def figure(self, kind: str) -> bytes:
         """What was confused with what, or numbers beside the right ones, as an image."""
-        outcome = self.outcome.classes() if isinstance(self.outcome, Tags) else self.outcome
-        if isinstance(outcome, Classes):
-            return confusion_figure(outcome, kind)
-        if isinstance(outcome, Numbers):
-            return scatter_figure(outcome, kind)
-        raise SettingsError("there is a figure for classes, tags and numbers; texts have none")
+        draw = FIGURES.get(type(self.outcome))
+        if draw is None:
+            raise SettingsError(
+                "there is a figure of classes, of tags and of numbers; leave --figure out for anything else"
+            )
+        return draw(self.outcome, kind)
 
 
 def judge(
@@ -84,29 +82,37 @@ def judge(
 ) -> Judgement:
     """Answer examples and score the answers; training examples give a floor to compare them with."""
     outcomes = model.outcomes(examples, most, **(options or {}))
-    scores: dict[str, float] = {}
-    for number, (name, outcome) in enumerate(outcomes.items()):
-        scores |= {f"{name}.{key}" if number else key: value for key, value in score(outcome).items()}
-    main = next(iter(outcomes.values()))
-    floor = floor_of(model, list(train), examples, main) if train is not None else None
+    scores = _named({name: score(outcome) for name, outcome in outcomes.items()})
+    floor = floor_of(model, list(train), examples, outcomes) if train is not None else None
     return Judgement(model, examples, outcomes, floor, scores)
 
 
 def floor_of(
-    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcome: Outcome
+    model: Predictor, train: Sequence[Pair], examples: Sequence[Pair], outcomes: Mapping[str, Outcome]
 ) -> Floor | None:
     """The best of a few simple rules on the examples that a model was asked."""
     goal = goal_named(model.recipe.goal)
-    if type(outcome) not in FLOORS or not train:
+    if not train or any(type(outcome) not in FLOORS for outcome in outcomes.values()):
         return None
-    if isinstance(outcome, Texts):
-        asked = outcome.examples
-        test = Known([one.source for one in asked], [one.references for one in asked], unit=outcome.unit)
-    else:
-        test = goal.known(examples, model.recipe)
-    known = replace(goal.known(train, model.recipe), unit=test.unit)
-    name, best = best_floor(type(outcome), known, test)
-    return Floor(name, score(best))
+    names: list[str] = []
+    scores: dict[str, dict[str, float]] = {}
+    for column, (target, outcome) in enumerate(outcomes.items()):
+        test = goal.known(examples, model.recipe, column, outcome)
+        known = replace(goal.known(train, model.recipe, column), unit=test.unit)
+        name, best = best_floor(type(outcome), known, test)
+        names.append(name)
+        scores[target] = score(best)
+    return Floor(names[0], _named(scores))
+
+
+def _named(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The scores of all columns; those after the first have the name of their column before them."""
+    main = next(iter(scores), None)
+    return {
+        key if target == main else f"{target}.{key}": value
+        for target, found in scores.items()
+        for key, value in found.items()
+    }
 
 
 def training_examples(model: Predictor) -> list[Pair] | None:

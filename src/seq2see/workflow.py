@@ -2,105 +2,36 @@
 
 import json
 import math
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from seq2see.card import card
-from seq2see.corpus import Corpus, Files, guess_goal, open_files
+from seq2see.corpus import Corpus, Files, open_files
 from seq2see.data import Pair
 from seq2see.data.batches import Batches
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
-from seq2see.data.pairs import columns_of
-from seq2see.data.tasks import Task, is_task, task_settings
+from seq2see.data.tasks import task_settings
+from seq2see.data.values import many
 from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
-from seq2see.evaluation import metrics_for, score
+from seq2see.evaluation import METRICS, metric_named, metrics_for, score
 from seq2see.files import replace_text
 from seq2see.goals import Columns, Predictor, goal_named
 from seq2see.judgement import Floor, floor_of
 from seq2see.models import Network
-from seq2see.recipe import Parts, Recipe, compose, compose_parts, preset, read_recipe
+from seq2see.recipe import Recipe, compose, compose_parts, read_recipe
+from seq2see.request import Request, given_settings, goal_for, refuse_decoder, writing
 from seq2see.run import DataFacts, Run, device_of
-from seq2see.settings import merge, override, read_yaml, write_yaml
+from seq2see.settings import merge, write_yaml
 from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer
 
-__all__ = ["COLUMNS", "Request", "Trained", "train"]
-
-COLUMNS = ("source", "target", "features", "numbers", "categories")
-"""The columns of a file that can be named."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a user asks of training; what is left open is chosen by looking at the data."""
-
-    data: str
-    dev: str | None = None
-    out: str | None = None
-    preset: str | None = None
-    recipe: str | None = None
-    settings: Sequence[str] = ()
-    seed: int | None = None
-    max_steps: int | None = None
-    max_minutes: float | None = None
-    max_tokens: int | None = None
-    source: str | None = None
-    target: str | None = None
-    features: str | None = None
-    numbers: str | None = None
-    categories: str | None = None
-    goal: str | None = None
-    device: str | None = None
-    resume: bool = False
-
-    @property
-    def stem(self) -> str:
-        """The name of the task, or that of the file without its folder and endings."""
-        if is_task(self.data):
-            return Task.parse(self.data).kind
-        return Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
-
-    def folder(self) -> Path:
-        """Where the run goes: as asked, or a new folder under `runs/` named after the file or task."""
-        if self.out is not None:
-            return Path(self.out)
-        stem = self.stem
-        if self.resume:
-            own = re.compile(rf"{re.escape(stem)}(-\d+)?")
-            started = [
-                path.parent for path in Path("runs").glob("*/recipe.yaml") if own.fullmatch(path.parent.name)
-            ]
-            if started:
-                return max(started, key=lambda path: (path / "recipe.yaml").stat().st_mtime)
-        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        return next(filter(_claimed, (Path("runs") / name for name in names)))
-
-    def wishes(self, folder: Path) -> dict[str, Any]:
-        """All that was asked for by name, which stands over any preset or choice."""
-        asked = {name: getattr(self, name) for name in COLUMNS}
-        columns = columns_of(**asked)
-        named: dict[str, Any] = {
-            name: getattr(columns, name) for name, text in asked.items() if text is not None
-        }
-        train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
-        named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
-        options = {
-            "steps": self.max_steps,
-            "minutes": self.max_minutes,
-            "tokens": self.max_tokens,
-            "device": self.device,
-        }
-        training = {name: value for name, value in options.items() if value is not None}
-        top = {name: value for name in ("seed", "goal") if (value := getattr(self, name)) is not None}
-        return merge(override(self.settings), {"data": named, "training": training, **top})
+__all__ = ["Request", "Trained", "train"]
 
 
 @dataclass(frozen=True)
@@ -122,11 +53,11 @@ def train(
     report: Report | None = None,
     tell: Callable[[str], None] = print,
 ) -> Trained:
-    """Train on a file of pairs, or go on with a run that was stopped."""
+    """Train on a file of examples, or go on with a run that was stopped."""
     report = report or PlainReport(tell)
     folder = request.folder()
     resumable = (folder / "recipe.yaml").exists()
-    with _writing(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()) and not request.resume:
             holds = "already holds a run" if resumable else "is not empty"
@@ -165,40 +96,42 @@ def train(
     network.eval()
     if progress.finished:
         run.calibration = goal.calibrate(model, corpus.dev_pairs)
-    with _writing(folder):
+    with writing(folder):
         if run.calibration:
             replace_text(folder / "calibration.json", json.dumps(run.calibration, indent=1) + "\n")
         replace_text(folder / "card.md", card(run, progress))
     floor = None
     if progress.finished:
-        outcome = model.outcome(corpus.dev_pairs, **model.quick)
-        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcome)
+        outcomes = model.outcomes(corpus.dev_pairs, **model.quick)
+        floor = floor_of(model, corpus.some_train_pairs, corpus.dev_pairs, outcomes)
     return Trained(folder, model, progress, corpus.dev_pairs, trainer.interrupted, floor)
 
 
 def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
     """Compose the recipe, learn the vocabularies, and lay the foundations of the run directory."""
     wishes = request.wishes(folder)
-    named, given = _given(request)
+    named, given = given_settings(request)
     named = merge(task_settings(request.data), named)
     origin = request.recipe or "recipe"
     # Wrong keys and values are refused before a large file is read.
     asked = compose_parts([named, given, wishes], origin)
     if request.data == "-":
-        with _writing(folder):
+        with writing(folder):
             save_standard_input(folder / "pairs.tsv")
     settled = merge(named, given)
-    name, why = _goal(merge(settled, wishes), asked)
+    name, why = goal_for(merge(settled, wishes), asked)
     goal = goal_named(name)
     files = open_files(asked.data, asked.seed, goal)
     choice = goal.choose(files.found, merge(settled, wishes), "encoder" not in settled.get("model", {}))
+    refuse_decoder(request, merge(settled, wishes), choice.fixed, name)
     if why:
         choice.say(f"goal: {name} ({why}; --goal chooses another)")
     recipe = compose([choice.values, {"goal": name}, named, given, wishes, choice.fixed], origin)
+    _refuse_metric(recipe)
     for reason in choice.reasons(recipe):
         tell(reason)
     corpus = _prepare(files, recipe, None, tell)
-    with _writing(folder):
+    with writing(folder):
         (folder / "tokenizers").mkdir(exist_ok=True)
         for file, text in goal.files(corpus.columns).items():
             replace_text(folder / file, text)
@@ -208,17 +141,15 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     return recipe, corpus
 
 
-def _goal(values: dict[str, Any], asked: Parts) -> tuple[str, str]:
-    """The goal as it was asked for, or the one that the data look like, with the reason."""
-    if "goal" in values:
-        return str(values["goal"]), ""
-    return guess_goal(asked.data)
-
-
-def _given(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of a preset and of a recipe file, as far as they are named."""
-    named = preset(request.preset) if request.preset is not None else {}
-    return named, read_yaml(Path(request.recipe)) if request.recipe is not None else {}
+def _refuse_metric(recipe: Recipe) -> None:
+    """Refuse to choose the best weights by a score of another goal."""
+    name = recipe.training.metric
+    known = {goal for row in METRICS.values() for goal in row.goals}
+    if recipe.goal in known and recipe.goal not in metric_named(name).goals:
+        fitting = ", ".join(row.name for row in METRICS.values() if recipe.goal in row.goals)
+        raise SettingsError(
+            f"training.metric = {name} is no score for --goal {recipe.goal}; choose from {fitting}"
+        )
 
 
 def _leave(folder: Path) -> None:
@@ -242,7 +173,7 @@ def _ended(progress: Progress, recipe: Recipe) -> str:
 def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
     """The recipe and data of a run as they were; only how long and where it trains may change."""
     old = read_recipe(folder / "recipe.yaml")
-    named, given = _given(request)
+    named, given = given_settings(request)
     recipe = compose([old.model_dump(), named, given, request.wishes(folder)], "--resume")
     # The files may have moved: their fingerprint tells whether they are the same.
     free = {
@@ -265,7 +196,7 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
             "put the old file back, or start a new run with another --out"
         )
     if recipe != old:
-        with _writing(folder):
+        with writing(folder):
             replace_text(folder / "recipe.yaml", write_yaml(recipe))
     return recipe, corpus
 
@@ -277,13 +208,13 @@ def _prepare(files: Files, recipe: Recipe, columns: Columns | None, tell: Callab
         nonlocal last
         if time.perf_counter() - last > 10:
             last = time.perf_counter()
-            tell(f"encoded {pairs:,} of {files.found.count:,} pairs")
+            tell(f"encoded {pairs:,} of {files.found.count:,} examples")
 
     corpus = Corpus.prepare(files, recipe, columns, progress)
     seconds = time.perf_counter() - began
     if seconds > 5:
         speed = files.found.count / seconds
-        tell(f"vocabularies learnt and pairs encoded in {seconds:.0f} s ({speed:,.0f} pairs/s)")
+        tell(f"vocabularies learnt and examples encoded in {seconds:.0f} s ({speed:,.0f} a second)")
     _tell_of(corpus, recipe, tell)
     return corpus
 
@@ -292,16 +223,20 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     """Say what the data are, and what is odd about them."""
     facts = corpus.facts
     sizes = [f"{size:,}" for size in (facts.source_vocabulary, facts.target_vocabulary) if size]
-    words = f"vocabularies of {' and '.join(sizes)}" if len(sizes) > 1 else f"a vocabulary of {sizes[0]}"
-    tell(f"{facts.train_pairs:,} pairs to train on, {facts.dev_pairs:,} to look at; {words}")
+    words = "; vocabularies of " if len(sizes) > 1 else "; a vocabulary of " if sizes else ""
+    counts = f"{facts.train_pairs:,} examples to train on, {facts.dev_pairs:,} to look at"
+    tell(counts + words + " and ".join(sizes))
     for kind, lines in facts.skipped_lines.items():
-        tell(f"left out: {lines:,} lines ({kind})")
+        tell(f"left out: {many(lines, 'line')} ({kind})")
     for side, tokens in corpus.train.unknown.items():
         if tokens and isinstance(corpus.columns[side], SourceText | TargetText):
-            tell(f"unknown {side} tokens in the training pairs: {tokens:,}")
+            tell(f"unknown {side} tokens in the training examples: {tokens:,}")
+    unseen = corpus.dev.unknown["target"]
+    if unseen and not isinstance(corpus.columns["target"], TargetText):
+        tell(f"beware: {many(unseen, 'target')} of the dev set never stand in the training examples")
     if facts.too_long:
         limit = recipe.data.max_length
-        tell(f"left out: {facts.too_long:,} pairs of more than data.max_length = {limit} tokens")
+        tell(f"left out: {many(facts.too_long, 'example')} of more than data.max_length = {limit} tokens")
     for side, pieces in facts.unknown_in_dev.items():
         if pieces:
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
@@ -343,35 +278,6 @@ def _loss(network: Network, batches: Batches, device: torch.device) -> float:
         total += loss.total.item()
         count += float(loss.count)
     return total / count
-
-
-def _claimed(folder: Path) -> bool:
-    """Make a folder for this run alone; one that is there already belongs to another, unless it is empty."""
-    with _writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            return folder.is_dir() and not any(folder.iterdir())
-    return True
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunError(
-            f"{folder} cannot be written: {error.strerror or error}; name another place with --out"
-        ) from None
-
-
-def _absolute(name: str) -> str:
-    if is_task(name):
-        return name
-    if Path(name).exists() or "," not in name:
-        return str(Path(name).absolute())
-    return ",".join(str(Path(part).absolute()) for part in name.split(","))
 
 
 def _first_difference(old: dict[str, Any], new: dict[str, Any], path: str = "") -> str | None:

@@ -1,50 +1,13 @@
-"""The command line in this process, and one small trained run."""
+"""A small file of pairs, and one small trained run."""
 
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from seq2see.cli import main
 
 SMALL = (
     *("--set", "model.width=16", "--set", "model.encoder.layers=1", "--set", "model.decoder.layers=1"),
     *("--set", "training.batch_pairs=8", "--set", "training.evaluate_every=10", "--max-steps", "20"),
 )
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command said, and its exit code."""
-
-    code: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Said]
-
-
-@pytest.fixture
-def seq2see(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command line as the shell would."""
-
-    def run(*words: object) -> Said:
-        monkeypatch.setattr(sys, "argv", ["seq2see", *map(str, words)])
-        monkeypatch.setenv("COLUMNS", "200")
-        capsys.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return Said(code, said.out, said.err)
-
-    return run
 
 
 def mirrored(path: Path, count: int = 60) -> Path:

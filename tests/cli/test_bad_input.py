@@ -45,7 +45,9 @@ def test_directory_as_file(seq2see: Command, tmp_path: Path) -> None:
 def test_empty_file(seq2see: Command, tmp_path: Path) -> None:
     (tmp_path / "empty.tsv").touch()
     assert_refused(
-        seq2see("train", tmp_path / "empty.tsv", "--out", tmp_path / "run"), "no usable pair", "seq2see check"
+        seq2see("train", tmp_path / "empty.tsv", "--out", tmp_path / "run"),
+        "no usable example",
+        "seq2see check",
     )
 
 
@@ -273,7 +275,7 @@ def test_comparing_runs_that_read_other_columns(
     backwards = ("--source", "2", "--target", "1")
     assert seq2see("train", pairs, *backwards, "--out", tmp_path / "run", *small).code == 0
     assert_refused(
-        seq2see("compare", trained, tmp_path / "run", pairs), "do not read the same pairs", "--source"
+        seq2see("compare", trained, tmp_path / "run", pairs), "do not read the same examples", "--source"
     )
 
 

@@ -35,7 +35,7 @@ def test_train_says_what_it_chose_and_what_to_do_next(
         "source: characters",
         "target: symbols",
         "transformer-tiny",
-        "54 pairs to train on",
+        "54 examples to train on",
         "evaluate",
     ):
         assert part in said.err
@@ -188,7 +188,7 @@ def test_evaluate_counts_any_reference(seq2see: Command, trained: Path, tmp_path
     assert answer["wer"] == 100 - answer["exact"]
     assert answer["worst"][-1]["references"]
     table = seq2see("evaluate", trained, tmp_path / "test.tsv").out
-    assert "worst outputs" in table
+    assert "worst answers" in table
     assert "q q q" in table
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from seq2see.data import Pair
 from seq2see.data import encoded as encoded_module
+from seq2see.data.columns import Words
 from seq2see.data.encoded import cache_folder, encode, key_of
 from seq2see.errors import DataError
 from seq2see.goals.generate import columns_of
@@ -64,9 +65,9 @@ def test_a_corpus_is_encoded_once(codec, tmp_path):
         raise AssertionError("read again")
 
     second = encode(refuse, columns_of(codec), 100, tmp_path / "corpus")
-    assert np.array_equal(first.source, second.source)
+    assert np.array_equal(first["source"].values, second["source"].values)
     assert second.unknown == first.unknown
-    assert isinstance(second.source, np.memmap)
+    assert isinstance(second["source"].values, np.memmap)
 
 
 @pytest.mark.parametrize("error", [DataError("line 30"), KeyboardInterrupt(), OSError(28, "No space left")])
@@ -127,18 +128,14 @@ def test_where_corpora_are_kept(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "user" / "seq2see"
 
 
-def test_large_vocabularies_need_wider_numbers(tmp_path, monkeypatch):
+def test_large_vocabularies_need_wider_numbers(tmp_path):
     """H: ids past two bytes are kept whole."""
 
-    class Wide:
-        source_size = target_size = 70_000
+    class Wide(Words):
+        size = 70_000
 
-        def encode_sources(self, texts, features):
-            return [[69_999, 2] for _ in texts]
+        def encode(self, examples):
+            return [[69_999, 65_536] for _ in examples]
 
-        def encode_targets(self, texts):
-            return [[65_536, 2] for _ in texts]
-
-    data = encode(lambda: PAIRS, Wide(), 100, tmp_path / "corpus")
-    assert data.source[:2].tolist() == [69_999, 2]
-    assert data.target[:2].tolist() == [65_536, 2]
+    data = encode(lambda: PAIRS, {"source": Wide([], [])}, 100, tmp_path / "corpus")
+    assert data["source"][0].tolist() == [69_999, 65_536]

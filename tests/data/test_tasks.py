@@ -229,7 +229,11 @@ def test_very_short_sources_end(training):
     ("name", "message"),
     [
         ("task:revers", "there is no task 'revers'; did you mean 'reverse'?"),
-        ("task:", "there is no task ''; choose from case, copy, dates, numbers, reverse, sort"),
+        (
+            "task:",
+            "there is no task ''; choose from brackets, case, copy, count, dates, numbers, parity, "
+            "pos-pattern, reverse, sort",
+        ),
         ("task:copy,task:sort", "there is no task 'copy,task'; "),
         ("task:copy:sed=2", "task:copy has no option 'sed'; did you mean 'seed'?"),
         ("task:dates:lengths=1-2", "task:dates has no option 'lengths'; choose from pairs, seed"),
@@ -328,7 +332,7 @@ def test_settings_that_come_along():
     kind = {"kind": "characters"}
     settings = task_settings("task:sort:pairs=3")
     assert settings["text"] == {"source": kind, "target": kind}
-    assert settings.keys() == {"text", "model", "training"}
+    assert settings.keys() == {"goal", "text", "model", "training"}
     assert {name for name in NAMES if "data" in task_settings(f"task:{name}")} == {"case", "numbers"}
     assert task_settings("task:case")["data"] == {"features": 3}
 

@@ -11,12 +11,9 @@ from rich.markup import escape
 from seq2see.cli.console import answer, results, table
 from seq2see.data.check import FileCheck
 from seq2see.data.check import check as run_check
-from seq2see.data.kinds import KINDS, guess_kind
+from seq2see.data.kinds import KINDS, ExampleKind, guess_goal
 from seq2see.data.pairs import Columns, PairFile, columns_of
-from seq2see.data.survey import peek
 from seq2see.data.tasks import is_task, task_settings
-from seq2see.errors import SettingsError
-from seq2see.settings import near
 
 __all__ = ["check"]
 
@@ -28,9 +25,7 @@ def check(
     base = Columns(**task_settings(files[0]).get("data", {}))
     columns = columns_of(base, **named)
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
-    if meant not in KINDS:
-        raise SettingsError(f"there is no goal {meant!r}; {near(meant, KINDS)}")
-    kind, numbers = KINDS[meant], len(columns.numbers)
+    kind, numbers = _kind(meant), list(map(str, columns.numbers))
     found = run_check(files, columns, lambda example: kind.problem(example, numbers), kind.odd)
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
@@ -47,15 +42,21 @@ def _guessed(file: str, columns: Columns) -> tuple[str, str]:
         return "generate", "a pipe"
     if is_task(file) and "goal" in task_settings(file):
         return str(task_settings(file)["goal"]), "the task's own"
-    if len(columns.targets) > 1:
-        return "tag", "several target columns"
-    read = PairFile(file, columns, training=True)
-    return guess_kind(peek(read), read.format)
+    return guess_goal(PairFile(file, columns, training=True))
+
+
+def _kind(goal: str) -> ExampleKind:
+    """How examples for a goal look; goals that no file is taken for bring that along."""
+    if goal in KINDS:
+        return KINDS[goal]
+    from seq2see.goals import goal_named
+
+    return goal_named(goal).examples
 
 
 def _print(one: FileCheck, show: int) -> None:
     results.print(
-        f"[bold]{escape(one.name)}[/]: {one.lines:,} lines, {one.pairs:,} usable pairs", soft_wrap=True
+        f"[bold]{escape(one.name)}[/]: {one.lines:,} lines, {one.pairs:,} usable examples", soft_wrap=True
     )
     kinds = groupby(
         sorted(one.problems, key=lambda item: (not item.fatal, item.kind)), key=lambda item: item.kind

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from seq2see.data import Pair, PairFile
 from seq2see.data.lines import save_standard_input
-from seq2see.data.pairs import Columns, columns_of
-from seq2see.errors import DataError
+from seq2see.data.pairs import Columns, columns_of, refuse_repeats
+from seq2see.errors import DataError, SettingsError
 from seq2see.goals import Predictor, goal_named
 
 __all__ = ["Named", "at_rest", "columns_for", "examples_for", "file_for", "usable"]
@@ -18,14 +18,30 @@ Named = Mapping[str, str | None]
 
 
 def columns_for(model: Predictor, named: Named) -> Columns:
-    """The columns of training, over which those that are named stand."""
-    return columns_of(model.recipe.data, **named)
+    """The columns of training, over which those that are named stand; there must be as many of each."""
+    data = model.recipe.data
+    columns = columns_of(data, **named)
+    kinds = {
+        "target": (data.targets, columns.targets),
+        "features": ((data.features,) * (data.features is not None), (columns.features,)),
+        "numbers": (data.numbers, columns.numbers),
+        "categories": (data.categories, columns.categories),
+    }
+    for kind, (trained, given) in kinds.items():
+        if named.get(kind) is None or len(trained) == len(given):
+            continue
+        if not trained:
+            raise SettingsError(f"the model was trained without {kind}; leave --{kind} out")
+        asked = f"{len(trained)} column{'s' * (len(trained) > 1)} ({', '.join(map(str, trained))})"
+        raise SettingsError(f"the model was trained with {asked} as --{kind}; name as many, in that order")
+    return columns
 
 
 def file_for(model: Predictor, path: str, named: Named) -> PairFile:
     """A file whose examples are checked for what the goal of a model needs."""
     columns, goal = columns_for(model, named), goal_named(model.recipe.goal)
-    numbers = len(columns.numbers)
+    refuse_repeats(columns)
+    numbers = list(map(str, columns.numbers))
     return PairFile(path, columns, check=lambda example: goal.examples.problem(example, numbers))
 
 
@@ -40,7 +56,7 @@ def usable(file: PairFile) -> Iterator[Pair]:
     for pair in file.pairs():
         yield pair
     if pair is None:
-        raise DataError(f"{file.name} has no usable pair; a line should hold source, tab, target")
+        raise DataError(f"{file.name} has no usable example; {file.shape}")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -9,7 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["answer", "errors", "results", "say", "table"]
+from seq2see.errors import SettingsError
+
+__all__ = ["answer", "errors", "figure_kind", "results", "say", "table"]
 
 results = Console()
 errors = Console(stderr=True)
@@ -23,6 +26,14 @@ def say(text: str) -> None:
 def answer(value: Mapping[str, Any]) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False))
+
+
+def figure_kind(path: Path | None) -> str:
+    """The kind of image that a file name asks for; without a name there is none."""
+    kind = path.suffix[1:].lower() if path is not None else ""
+    if path is not None and kind not in ("svg", "png", "pdf"):
+        raise SettingsError(f"{path} should end in .svg, .png or .pdf, which say what kind of image it is")
+    return kind
 
 
 def table(

@@ -7,7 +7,7 @@ from typing import Any
 from rich.progress import track
 
 from seq2see.cli.columns import Named, at_rest, examples_for
-from seq2see.cli.console import answer, errors, results, say, table
+from seq2see.cli.console import answer, errors, figure_kind, results, say, table
 from seq2see.cli.predict import Asked, choose_engine
 from seq2see.data import Pair
 from seq2see.errors import DataError, SettingsError
@@ -21,6 +21,14 @@ from seq2see.judgement import Judgement, judge, training_examples
 __all__ = ["compare", "evaluate"]
 
 
+_EACH = {
+    "example": "examples of {file}",
+    "line": "lines of {file}: each line counts",
+    "source": "sources of {file}: each distinct source counts once, any of its targets is right",
+}
+"""What is counted once, in words."""
+
+
 def evaluate(
     run: Path,
     file: str,
@@ -32,6 +40,7 @@ def evaluate(
     floor: bool = True,
 ) -> None:
     """Print scores beside the floor, what was confused with what, and the worst answers."""
+    drawn = figure_kind(figure)
     model = load(run, asked.device)
     with at_rest(file) as path:
         examples = examples_for(model, path, columns)
@@ -41,7 +50,7 @@ def evaluate(
         choose_engine(model, run, asked)
     found = judge(model, examples, options, training_examples(model) if floor else None)
     if figure is not None:
-        replace_bytes(figure, found.figure(figure.suffix[1:]))
+        replace_bytes(figure, found.figure(drawn))
         say(f"drawn in {figure}")
     bad = found.worst(worst)
     if asked.as_json:
@@ -54,6 +63,8 @@ def _counted(
     model: Predictor, examples: Sequence[Pair], by: str | None, options: dict[str, Any]
 ) -> dict[str, str]:
     """What is counted once, where that is a question: lines, or distinct sources."""
+    if by not in (None, "line", "source"):
+        raise SettingsError(f"--by {by!r}; choose line or source")
     if not isinstance(model, TextModel):
         given = [name for name, value in options.items() if value is not None]
         if given:
@@ -63,19 +74,13 @@ def _counted(
             raise SettingsError(
                 f"--by source is for models that write texts; for {model.recipe.goal} a line counts"
             )
-        return {"by": "line"}
-    if by not in (None, "line", "source"):
-        raise SettingsError(f"--by {by!r}; choose line or source")
+        return {"by": "example"}
     options["by"] = by or counted_by(examples)
     return {"by": options["by"]}
 
 
 def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[dict[str, Any]]) -> None:
-    each = {
-        "line": "each line counts",
-        "source": "each distinct source counts once, any of its targets is right",
-    }
-    title = f"{len(found.outcome):,} {counted['by']}s of {file}: {each[counted['by']]}"
+    title = f"{len(found.outcome):,} {_EACH[counted['by']].format(file=file)}"
     rows = []
     for name, value in found.scores.items():
         below = found.floor.scores.get(name) if found.floor is not None else None
@@ -108,7 +113,7 @@ def compare(run_a: Path, run_b: Path, file: str, columns: Named, asked: Asked, b
         read = [examples_for(model, path, columns) for model in models]
         if read[0] != read[1]:
             raise DataError(
-                f"{run_a} and {run_b} do not read the same pairs from {file}: their columns differ; "
+                f"{run_a} and {run_b} do not read the same examples from {file}: their columns differ; "
                 "name the columns with --source, --target and --features"
             )
         counted: dict[str, str] = {}

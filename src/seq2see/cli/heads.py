@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from seq2see.cli.columns import Named, examples_for
-from seq2see.cli.console import answer, errors, results, say, table
+from seq2see.cli.console import answer, errors, figure_kind, results, say, table
 from seq2see.figures import change_figure
 from seq2see.files import replace_bytes
 from seq2see.goals import load
@@ -27,6 +27,7 @@ def heads(
     as_json: bool,
 ) -> None:
     """Print what each head is worth, and draw it."""
+    drawn = figure_kind(out)
     model = load(run, device)
     pairs = examples_for(model, file, columns)
     with Progress(console=errors, transient=True) as progress:
@@ -38,7 +39,7 @@ def heads(
         found = weigh_heads(model, pairs, how, metric, most, beam, tell)
     if out is not None:
         title = f"{found.metric} {found.score:.1f}: change without each head ({how})"
-        replace_bytes(out, change_figure(found.changes, title, out.suffix[1:]))
+        replace_bytes(out, change_figure(found.changes, title, drawn))
         say(f"drawn in {out}")
     if as_json:
         answer(

@@ -10,23 +10,25 @@ from seq2see.cli.console import answer, results, say, table
 from seq2see.cli.train import watched
 from seq2see.data.tasks import is_task
 from seq2see.errors import RunError, SettingsError
+from seq2see.goals import goal_named
 from seq2see.lab.ladder import Ladder, climb
 from seq2see.recipe import preset
-from seq2see.workflow import Request
+from seq2see.request import Request, goal_asked
 
 __all__ = ["climb_and_write", "ladder", "show"]
 
-PRESETS = "rnn,rnn-attention,transformer"
 TASK_MINUTES = 4.0
 TASK_STEPS = 5000
 
 
 def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bool) -> None:
     """Train the models, print the table, and leave it with a figure beside the runs."""
-    names = [name.strip() for name in (presets or PRESETS).split(",") if name.strip()]
+    names = [name.strip() for name in (presets or "").split(",") if name.strip()]
     for name in names:
         preset(name)  # a misspelt last name is told before the first model is trained
-    request = _with_budget(Request(**options))
+    asked = Request(**options)
+    names = names or list(goal_named(goal_asked(asked)).ladder)
+    request = _with_budget(asked)
     folder = request.out or str(Path("runs") / f"{request.stem}-ladder")
     again = ["seq2see", *sys.argv[1:]]
     found = climb_and_write(replace(request, out=folder), names, _numbers(seeds), again)

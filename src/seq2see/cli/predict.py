@@ -11,6 +11,7 @@ from typing import Any
 from seq2see.cli.columns import Named, at_rest, columns_for, file_for, usable
 from seq2see.cli.console import answer, errors, say
 from seq2see.data import Pair, PairFile, Problem
+from seq2see.data.kinds import without_number
 from seq2see.data.lines import Arriving
 from seq2see.data.pairs import Columns
 from seq2see.engines import use_engine
@@ -48,8 +49,6 @@ def predict(run: Path, file: str, columns: Named, asked: Asked) -> None:
     """Write an answer for each line as soon as it is there; exit code 1 if a line could not be read."""
     model = load(run, asked.device)
     edits = [parse_edit(edit) for edit in asked.edits]
-    if columns.get("features") is not None and model.recipe.data.features is None:
-        raise SettingsError(f"{run} was trained without features; leave --features out")
     here = columns_for(model, columns)
     if isinstance(model, TextModel):
         if asked.probabilities:
@@ -130,7 +129,10 @@ def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]
 
 def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
     """The lines of a file or of standard input, and whether the next can be had without waiting."""
-    reader = PairFile(file, columns, needs_target=False)
+    numbers = list(map(str, columns.numbers))
+    reader = PairFile(
+        file, columns, needs_target=False, check=lambda example: without_number(example, numbers)
+    )
     if file != "-":
         return iter(reader), lambda: True
     arriving = Arriving()

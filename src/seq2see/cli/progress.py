@@ -6,7 +6,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from seq2see.training.report import Look, Step, describe
+from seq2see.training.report import Look, Step, describe, shown
 
 __all__ = ["LiveReport"]
 
@@ -58,7 +58,7 @@ class LiveReport:
         )
 
     def look(self, look: Look) -> None:
-        self._score = f"dev {look.metric} {look.scores[look.metric]:.1f}"
+        self._score = f"dev {look.metric} {shown(look.metric, look.scores[look.metric])}"
         self._bar.update(self._task, score=self._score)
         self._console.print(f"step {look.step:,}  dev {describe(look)}", highlight=False)
 

@@ -9,6 +9,7 @@ from seq2see.cli.console import answer, errors, say
 from seq2see.cli.progress import LiveReport
 from seq2see.evaluation import METRICS
 from seq2see.training import PlainReport
+from seq2see.training.report import shown
 from seq2see.workflow import Request, Trained
 from seq2see.workflow import train as run_training
 
@@ -25,8 +26,9 @@ def train(options: dict[str, Any], as_json: bool) -> None:
         took = {"step": step, "seconds": round(seconds, 1)}
         answer({"run": str(trained.folder), **took, "dev": best, "floor": floor})
         return
-    scores = ", ".join(f"{name} {value:.2f}" for name, value in best.items())
-    lines = [f"done in {seconds / 60:.1f} minutes; best on the dev set: {scores}", *_floor(trained)]
+    scores = ", ".join(f"{name} {shown(name, value)}" for name, value in best.items())
+    time = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.1f} minutes"
+    lines = [f"done in {time}; best on the dev set: {scores}", *_confidence(trained), *_floor(trained)]
     say(
         "\n".join(
             [
@@ -48,10 +50,23 @@ def _floor(trained: Trained) -> list[str]:
     own = (trained.progress.best or {}).get(name)
     if own is None:
         return []
-    lines = [f"a floor: {trained.floor.name}, a few lines of code, has {name} {below:.2f} there"]
-    if (own - below) * METRICS[name].direction <= 0:
-        lines.append("beware: the model does not beat it; more data or another model is needed")
+    lines = [f"a floor: {trained.floor.name}, a few lines of code, has {name} {shown(name, below)} there"]
+    if (own - below) * METRICS[name].direction < 0:
+        lines.append("beware: the model does not reach it; more steps, more data or another model is needed")
     return lines
+
+
+def _confidence(trained: Trained) -> list[str]:
+    """What held-out examples told of how sure the answers are."""
+    found = trained.model.run.calibration
+    if "temperature" in found:
+        before, after = found["ece_before"], found["ece_after"]
+        fitted = f"temperature {found['temperature']:.2f} fitted there"
+        return [f"confidence: {fitted}, calibration error {before:.1f} before and {after:.1f} after"]
+    if "interval" in found:
+        share = f"{found['interval_share']:.0%} of the answers there"
+        return [f"intervals: {share} lie within {found['interval']:.4g} of the truth"]
+    return []
 
 
 def watched(request: Request, again: Sequence[str] = ()) -> Trained:

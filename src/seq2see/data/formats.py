@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from seq2see.data.values import many
 from seq2see.errors import DataError
 from seq2see.settings import near
 
 __all__ = [
     "CONLLU",
     "FORMATS",
+    "SHAPES",
     "BadRecordError",
     "Fields",
     "Record",
@@ -38,6 +40,15 @@ FORMATS = {
     ".faa": "fasta",
 }
 """Formats by the ending of a file; anything else is TSV."""
+SHAPES = {
+    "tsv": "a line should hold source, tab, target",
+    "csv": "the first line should name the columns, and each further one hold their values",
+    "json": "a line should hold a JSON object with a source and a target",
+    "conllu": "a line should hold the ten columns of a word, and a blank line end each sentence",
+    "conll": "a line should hold a word and its tag, and a blank line end each sentence",
+    "fasta": "a line should hold >, a name and the target, and the sequence follow on the next lines",
+}
+"""What a file of each format should look like."""
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SOURCES = ("source", "text", "sequence", "sentence", "input", "form", "word", "words")
 TARGETS = ("target", "label", "labels", "output", "tags", "tag", "value", "class")
@@ -114,8 +125,7 @@ def from_list(
 
     def pick(fields: Sequence[str]) -> Fields:
         if len(fields) <= needed:
-            has = f"{len(fields)} column{'s' * (len(fields) != 1)}"
-            raise BadRecordError(f"{has} {where}, column {needed + 1} is needed")
+            raise BadRecordError(f"{many(len(fields), 'column')} {where}, column {needed + 1} is needed")
         return Fields(
             fields[source],
             fields[alone] if alone is not None else "\t".join([fields[place] for place in targets]),
@@ -129,6 +139,8 @@ def from_list(
 def _place(column: Column, header: Sequence[str] | None, name: str) -> int:
     if isinstance(column, int):
         return column - 1
+    if header is CONLLU and column not in header:
+        raise DataError(f"{name} has no column {column!r}; those of CoNLL-U are {', '.join(CONLLU)}")
     if header is None or column not in header:
         raise DataError(
             f"{name} has no column {column!r} in its first line; {near(column, header or ['1', '2'])}"

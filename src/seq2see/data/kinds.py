@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from seq2see.data.check import Odd
 from seq2see.data.oddities import odd_labels, odd_numbers, odd_tags
-from seq2see.data.pairs import Pair, Problem
-from seq2see.data.values import parse_number, split_tags, split_words
+from seq2see.data.pairs import Pair, PairFile, Problem
+from seq2see.data.survey import peek
+from seq2see.data.values import many, parse_number, split_tags, split_words
 
-__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_kind"]
+__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_goal", "without_number"]
 
 _MOST_CLASSES = 100
 _EACH = 10
@@ -26,18 +27,19 @@ class ExampleKind(NamedTuple):
 
     suits: Callable[[Sequence[Pair], str], str | None]
     """Why examples of a file of some format look like this kind, or None if they do not."""
-    problem: Callable[[Pair, int], Problem | None]
-    """What is wrong with an example, whose first so many extra columns are numbers."""
+    problem: Callable[[Pair, Sequence[str]], Problem | None]
+    """What is wrong with an example, whose first extra columns are numbers with these names."""
     odd: Odd | None
     """What is odd about all examples of a file together."""
 
 
-def guess_kind(sample: Sequence[Pair], format: str) -> tuple[str, str]:
-    """The kind that examples look like, by the name of its goal, and why."""
-    for name, kind in KINDS.items():
-        if (reason := kind.suits(sample, format)) is not None:
-            return name, reason
-    raise AssertionError("texts can always be generated")
+def guess_goal(file: PairFile) -> tuple[str, str]:
+    """The name of the goal that a file looks as if it was meant for, and why."""
+    if len(file.columns.targets) > 1:
+        return "tag", "several target columns"
+    sample = peek(file)
+    reasons = ((name, kind.suits(sample, file.format)) for name, kind in KINDS.items())
+    return next((name, why) for name, why in reasons if why is not None)
 
 
 def _are_tags(sample: Sequence[Pair], format: str) -> str | None:
@@ -78,32 +80,36 @@ def _are_classes(sample: Sequence[Pair], format: str) -> str | None:
     return f"{len(counts)} distinct targets: {shown}{', ...' if len(counts) > 4 else ''}"
 
 
-def _without_numbers(example: Pair, numbers: int) -> Problem | None:
+def without_number(example: Pair, numbers: Sequence[str]) -> Problem | None:
     """Which of the further columns of numbers holds none."""
-    for place, text in enumerate(example.extras[:numbers], 1):
+    for name, text in zip(numbers, example.extras, strict=False):
         if parse_number(text) is None:
-            return Problem(example.line, "not a number", f"{text[:40]!r} in number column {place}")
+            return Problem(example.line, "not a number", f"{_quoted(text)} in column {name!r}")
     return None
 
 
-def _no_number(example: Pair, numbers: int) -> Problem | None:
+def _no_number(example: Pair, numbers: Sequence[str]) -> Problem | None:
     if parse_number(example.target) is None:
-        comma = ", where decimals have a point" if "," in example.target else ""
-        return Problem(example.line, "not a number", f"the target {example.target[:40]!r}{comma}")
-    return _without_numbers(example, numbers)
+        return Problem(example.line, "not a number", f"the target {_quoted(example.target)}")
+    return without_number(example, numbers)
 
 
-def _out_of_step(example: Pair, numbers: int) -> Problem | None:
+def _quoted(text: str) -> str:
+    return f"{text[:40]!r}{', where decimals have a point' if ',' in text else ''}"
+
+
+def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
     words = len(split_words(example.source))
     for column in split_tags(example.target):
         if len(column) != words:
-            return Problem(example.line, "words and tags", f"{words} words and {len(column)} tags")
+            detail = f"{many(words, 'word')} and {many(len(column), 'tag')}, where each word needs one"
+            return Problem(example.line, "words and tags", detail)
     return None
 
 
 TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags)
 NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers)
-CLASSES = ExampleKind(_are_classes, _without_numbers, odd_labels)
+CLASSES = ExampleKind(_are_classes, without_number, odd_labels)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
 KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
-"""Kinds by the names of their goals, in the order in which they are considered."""
+"""Kinds by the names of their goals, in the order in which they are considered; the last suits anything."""

@@ -25,7 +25,7 @@ _BLOCK = 1 << 20
 def open_bytes(path: Path) -> BinaryIO:
     """Open a file for reading, unpacking `.gz`; refusals say what is there instead."""
     if path.is_dir():
-        raise DataError(f"{path} is a directory; name a file of pairs inside it")
+        raise DataError(f"{path} is a directory; name a file of examples inside it")
     try:
         if path.suffix == ".gz":
             return cast(BinaryIO, gzip.open(path, "rb"))

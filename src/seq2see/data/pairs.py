@@ -16,7 +16,7 @@ from seq2see.data.tasks import Task, is_task
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import Settings
 
-__all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of"]
+__all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of", "refuse_repeats"]
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -61,6 +61,15 @@ def columns_of(base: Columns | None = None, **named: str | None) -> Columns:
             listed = name in ("numbers", "categories") or (name == "target" and len(several) > 1)
             values[name] = several if listed else _column(text)
     return Columns(**values)
+
+
+def refuse_repeats(columns: Columns) -> None:
+    """Refuse a column that is named twice; as a further column, the target would tell itself."""
+    named = [*columns.targets, *columns.numbers, *columns.categories]
+    for column in (one for one in named if named.count(one) > 1):
+        raise SettingsError(
+            f"column {column!r} is named twice among --target, --numbers and --categories; name it once"
+        )
 
 
 def _column(text: str) -> Column:
@@ -114,6 +123,11 @@ class PairFile:
         self._needs_target = needs_target
         self._check = check
         self.format = formats.FORMATS.get(_ending(self.paths[0]), "tsv") if self.paths else "tsv"
+
+    @property
+    def shape(self) -> str:
+        """What the lines of such a file should look like."""
+        return formats.SHAPES[self.format]
 
     def fingerprint(self) -> str:
         """A digest of the files' contents and of the columns taken."""
@@ -193,6 +207,11 @@ class PairFile:
         wanted = self._wanted()
         found: Iterator[tuple[int, Fields | BadRecordError]]
         if self.format == "fasta":
+            if wanted.features is not None or wanted.extras:
+                raise DataError(
+                    f"{self.name} is FASTA, which has a sequence and a target alone; leave --features, "
+                    "--numbers and --categories out, or write the columns as TSV or CSV"
+                )
             found = formats.fasta(texts)
         elif self.format == "csv":
             found = self._csv(texts, wanted)
@@ -215,6 +234,10 @@ class PairFile:
         for line, fields in records:
             if isinstance(fields, BadRecordError):
                 yield line, fields
+                continue
+            if any(fields[len(names) :]):
+                has = f"{len(fields)} columns between commas, and the header has {len(names)}"
+                yield line, BadRecordError(f"{has}; a text with commas needs quotes around it")
                 continue
             try:
                 yield line, pick(fields)

@@ -67,9 +67,9 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
         spool.append(item)
         count += 1
     if not count:
+        left = "".join(f"; {lines:,} left out: {kind}" for kind, lines in skipped.items())
         raise DataError(
-            f"{file.name} has no usable pair; a line should hold source, tab, target "
-            f"('seq2see check {file.name}' tells more)"
+            f"{file.name} has no usable example{left}; {file.shape} ('seq2see check {file.name}' tells more)"
         )
     return Survey(count, sample, skipped, spool)
 

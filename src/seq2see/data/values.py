@@ -3,10 +3,15 @@
 import math
 import re
 
-__all__ = ["SEPARATOR", "parse_number", "split_labels", "split_tags", "split_words", "word_spans"]
+__all__ = ["SEPARATOR", "many", "parse_number", "split_labels", "split_tags", "split_words", "word_spans"]
 
 SEPARATOR = "|"
 """Stands between the labels of one example, where it may have several."""
+
+
+def many(number: int, what: str) -> str:
+    """A number of things in words: `1 tag`, `2,000 tags`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def parse_number(text: str) -> float | None:

@@ -1,15 +1,16 @@
 """What is taken for what: a table of true against predicted classes, and figures of classes and numbers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seq2see.evaluation.outcomes import Classes, Numbers
+from seq2see.evaluation.outcomes import Classes, Numbers, Outcome, Tags
 from seq2see.figures import points_figure, table_figure
 
-__all__ = ["Confusion", "confusion", "confusion_figure", "scatter_figure"]
+__all__ = ["FIGURES", "Confusion", "confusion", "confusion_figure", "scatter_figure"]
 
 _OTHER = "other"
 
@@ -65,3 +66,11 @@ def scatter_figure(numbers: Numbers, kind: str = "png", title: str = "", name: s
     return points_figure(
         numbers.truth.tolist(), numbers.predicted.tolist(), title, f"true {name}", f"predicted {name}", kind
     )
+
+
+FIGURES: Mapping[type[Outcome], Callable[[Any, str], bytes]] = {
+    Classes: confusion_figure,
+    Tags: lambda tags, kind: confusion_figure(tags.classes(), kind),
+    Numbers: scatter_figure,
+}
+"""What is drawn of an outcome, by its kind: an outcome and a kind of image to an image."""

@@ -28,6 +28,10 @@ class Outcome(Protocol):
         """The outcome of some of the examples, in the order in which they are named."""
         ...
 
+    def classes(self) -> "Classes | None":
+        """One class after another, where one can be taken for another."""
+        ...
+
 
 @dataclass(frozen=True)
 class Example:
@@ -69,6 +73,9 @@ class Texts:
         """The outcome of some of the examples."""
         return Texts([self.examples[row] for row in rows], self.unit)
 
+    def classes(self) -> None:
+        """Texts are no classes."""
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -104,6 +111,10 @@ class Classes:
         probabilities = None if self.probabilities is None else self.probabilities[rows]
         return Classes(self.truth[rows], self.predicted[rows], self.labels, probabilities)
 
+    def classes(self) -> "Classes":
+        """The outcome itself."""
+        return self
+
     def right(self) -> NDArray[np.floating[Any]]:
         """1 for the right class, else 0; and 1: (examples, 2)."""
         right = self.truth == self.predicted
@@ -137,6 +148,9 @@ class LabelSets:
         """The outcome of some of the examples."""
         return LabelSets(self.truth[rows], self.predicted[rows], self.labels)
 
+    def classes(self) -> None:
+        """A set of labels is not taken for another: each label is right or wrong by itself."""
+
     def by_label(self) -> NDArray[np.integer[Any]]:
         """How often each label is predicted rightly, is predicted, is true: (3, labels)."""
         return np.stack([(self.truth & self.predicted).sum(0), self.predicted.sum(0), self.truth.sum(0)])
@@ -156,6 +170,9 @@ class Numbers:
     def draw(self, rows: Rows) -> "Numbers":
         """The outcome of some of the examples."""
         return Numbers(self.truth[rows], self.predicted[rows])
+
+    def classes(self) -> None:
+        """Numbers are no classes."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """Goals: what a model is for. One file each, one row each in the table."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
-from seq2see.data import Pair
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.classify import Classify
 from seq2see.goals.contract import Columns, Goal, Predictor
@@ -17,15 +15,15 @@ from seq2see.recipe import read_recipe
 from seq2see.run import DataFacts, Run, device_of
 from seq2see.settings import near
 
-__all__ = ["GOALS", "Columns", "Goal", "Predictor", "goal_named", "guess", "load", "load_text"]
+__all__ = ["GOALS", "Columns", "Goal", "Predictor", "goal_named", "load", "load_text"]
 
 GOALS: dict[str, Goal] = {
-    "tag": Tag(),
-    "regress": Regress(),
-    "classify": Classify(),
     "generate": Generate(),
+    "classify": Classify(),
+    "regress": Regress(),
+    "tag": Tag(),
 }
-"""Goals by name, in the order in which they are considered for data that come without one."""
+"""Goals by name; `data/kinds.py` tells which of them a file looks as if it was meant for."""
 
 
 def goal_named(name: str) -> Goal:
@@ -33,14 +31,6 @@ def goal_named(name: str) -> Goal:
     if name not in GOALS:
         raise SettingsError(f"there is no goal {name!r}; {near(name, GOALS)}")
     return GOALS[name]
-
-
-def guess(sample: Sequence[Pair], format: str) -> tuple[str, str]:
-    """The goal that examples look as if they were meant for, and why."""
-    for name, goal in GOALS.items():
-        if (reason := goal.examples.suits(sample, format)) is not None:
-            return name, reason
-    raise AssertionError("texts can always be generated")
 
 
 def load(folder: str | Path, device: str = "auto") -> Predictor:

@@ -15,6 +15,7 @@ from seq2see.data.columns import Labels, LabelSets
 from seq2see.data.kinds import CLASSES
 from seq2see.data.survey import Survey
 from seq2see.data.values import SEPARATOR, parse_number, split_labels
+from seq2see.errors import SettingsError
 from seq2see.evaluation import Classes, Outcome
 from seq2see.evaluation import LabelSets as SetOutcome
 from seq2see.evaluation.calibration import expected_calibration_error, fit_temperature, probabilities
@@ -23,7 +24,14 @@ from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
-from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.goals.sources import (
+    column_files,
+    learn_sources,
+    load_sources,
+    read_stored,
+    refuse_several_targets,
+    vocabularies,
+)
 from seq2see.layers.attention import Watch
 from seq2see.lens.reading import Reading
 from seq2see.lens.view import AnswerKind
@@ -51,6 +59,7 @@ class Classify:
 
     name = "classify"
     examples = CLASSES
+    ladder: tuple[str, ...] = ("attention-pool", "reader-cnn", "reader-rnn", "reader-transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""
@@ -65,6 +74,12 @@ class Classify:
 
     def learn(self, recipe: Recipe, examples: Examples) -> Columns:
         """Learn what is read, and the labels."""
+        refuse_several_targets(recipe)
+        if recipe.model.head.several_labels and recipe.model.head.class_weights:
+            raise SettingsError(
+                "model.head.class_weights is for texts with one label each, and these have several; "
+                "leave it out"
+            )
         kind = LabelSets if recipe.model.head.several_labels else Labels
         return {**learn_sources(recipe, examples), "target": kind.learn(examples())}
 
@@ -108,6 +123,8 @@ class Classify:
         if predictor.several:
             return {}
         usable = [one for one in examples if one.source.strip() and one.target.strip() in predictor.labels]
+        if not usable:
+            return {}
         logits = np.stack([scores.numpy() for scores in predictor.outputs(usable)])
         truth = np.array([predictor.labels.index(one.target.strip()) for one in usable])
         temperature = fit_temperature(logits, truth)
@@ -122,7 +139,9 @@ class Classify:
             temperature, after = 1.0, before
         return {"temperature": temperature, "ece_before": before, "ece_after": after}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
         """Texts and their labels."""
         truth: list[Any] = [one.target.strip() for one in examples]
         if recipe.model.head.several_labels:

@@ -96,6 +96,9 @@ class Goal(Protocol):
     examples: ExampleKind
     """How examples for this goal look, and what can be wrong with them."""
 
+    ladder: tuple[str, ...]
+    """Presets from a plain model to a Transformer, which `seq2see ladder` compares."""
+
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Settings for some examples, as far as they were not asked for."""
 
@@ -117,5 +120,11 @@ class Goal(Protocol):
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """What held-out examples tell of how sure the answers are, kept with the run."""
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
-        """Examples as a few lines of code take them, to be a floor under the model's scores."""
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
+        """Examples as a few lines of code take them, to be a floor under the model's scores.
+
+        Of several columns of the target one is meant, counted from 0. The outcome of the same examples is
+        given where there is one: it may count them in its own way.
+        """

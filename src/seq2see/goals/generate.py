@@ -9,9 +9,11 @@ from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.kinds import TEXTS
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
+from seq2see.evaluation import Outcome, Texts
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.sources import refuse_several_targets
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, Vocabulary, make_encoder_decoder
 from seq2see.recipe import Recipe
@@ -26,6 +28,7 @@ class Generate:
 
     name = "generate"
     examples = TEXTS
+    ladder: tuple[str, ...] = ("rnn", "rnn-attention", "transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokenisation, batches, schedule and a model by the kind and number of pairs."""
@@ -33,7 +36,7 @@ class Generate:
 
     def learn(self, recipe: Recipe, examples: Examples) -> Columns:
         """Learn the vocabularies of both sides."""
-        _refuse_extras(recipe)
+        _refuse_misfits(recipe)
         features: Iterable[str] | None = None
         if recipe.data.features is not None:
             features = (one.features for one in examples())
@@ -60,19 +63,28 @@ class Generate:
         """Log-probabilities are given as they are."""
         return {}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
-        """Sources and their targets."""
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
+        """Sources and their targets, as the outcome counts them."""
+        if isinstance(outcome, Texts):
+            asked = outcome.examples
+            return Known([one.source for one in asked], [one.references for one in asked], unit=outcome.unit)
         return Known([one.source for one in examples], [(one.target,) for one in examples])
 
 
-def _refuse_extras(recipe: Recipe) -> None:
+def _refuse_misfits(recipe: Recipe) -> None:
     if recipe.data.numbers or recipe.data.categories:
         raise SettingsError(
             "--numbers and --categories are for --goal classify and regress; give a model that writes texts "
             "further words before its source with --features"
         )
-    if isinstance(recipe.data.target, tuple):
-        raise SettingsError("several target columns are several tags for each word: give --goal tag")
+    refuse_several_targets(recipe)
+    if recipe.model.decoder is None:
+        raise SettingsError(
+            "a model that writes texts needs a decoder, and model.decoder is none; "
+            "choose another preset, such as transformer, or another --goal"
+        )
 
 
 def columns_of(codec: Codec) -> Columns:
@@ -95,8 +107,6 @@ def network_of(recipe: Recipe, codec: Codec) -> EncoderDecoder:
             "model.pointer copies tokens that both sides have, and these pairs have none in common; "
             "leave it out, or cut both sides alike (text.source.kind, text.target.kind)"
         )
-    if recipe.model.decoder is None:
-        raise SettingsError("a model that writes texts needs a decoder, and model.decoder is none")
     return make_encoder_decoder(
         recipe.model,
         Vocabulary(codec.source_size, codec.source.special),

@@ -21,7 +21,15 @@ from seq2see.goals.classify import numbers_of
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
-from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.goals.sources import (
+    column_files,
+    learn_sources,
+    load_sources,
+    read_stored,
+    refuse_class_settings,
+    refuse_several_targets,
+    vocabularies,
+)
 from seq2see.layers.attention import Watch
 from seq2see.lens.reading import Reading
 from seq2see.models import Network, make_reader
@@ -41,6 +49,7 @@ class Regress:
 
     name = "regress"
     examples = NUMBERS
+    ladder: tuple[str, ...] = ("attention-pool", "reader-cnn", "reader-rnn", "reader-transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""
@@ -48,6 +57,8 @@ class Regress:
 
     def learn(self, recipe: Recipe, examples: Examples) -> Columns:
         """Learn what is read, and the mean and deviation of the targets."""
+        refuse_several_targets(recipe)
+        refuse_class_settings(recipe)
         return {**learn_sources(recipe, examples), "target": Number.learn(examples())}
 
     def files(self, columns: Columns) -> dict[str, str]:
@@ -82,7 +93,9 @@ class Regress:
         rank = min(len(errors) - 1, int(np.ceil(_SURE * (len(errors) + 1))) - 1)
         return {"interval": float(errors[rank]), "interval_share": _SURE}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
         """Texts and their numbers."""
         truth = [number_of(one.target, one.line, "the target") for one in examples]
         return Known([one.source for one in examples], truth, numbers_of(examples, len(recipe.data.numbers)))

@@ -15,7 +15,15 @@ from seq2see.models.fronts import WordFrontSettings
 from seq2see.recipe import Recipe
 from seq2see.text import SourceCodec, Tokenizer
 
-__all__ = ["column_files", "learn_sources", "load_sources", "read_stored", "vocabularies"]
+__all__ = [
+    "column_files",
+    "learn_sources",
+    "load_sources",
+    "read_stored",
+    "refuse_class_settings",
+    "refuse_several_targets",
+    "vocabularies",
+]
 
 
 def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> dict[str, Column]:
@@ -87,6 +95,25 @@ def read_stored(folder: Path) -> Mapping[str, Any]:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise RunError(f"{path} cannot be read: {error}") from None
+
+
+def refuse_several_targets(recipe: Recipe) -> None:
+    """Refuse several columns of targets, which only tags can have."""
+    if isinstance(recipe.data.target, tuple):
+        raise SettingsError(
+            f"several target columns are several tags for each word, and the goal is {recipe.goal}; "
+            "name one column with --target, or give --goal tag"
+        )
+
+
+def refuse_class_settings(recipe: Recipe) -> None:
+    """Refuse settings of the head that are for classes alone."""
+    head = recipe.model.head
+    for name, given in {"class_weights": head.class_weights, "several_labels": head.several_labels}.items():
+        if given:
+            raise SettingsError(
+                f"model.head.{name} is for --goal classify, and the goal is {recipe.goal}; leave it out"
+            )
 
 
 def vocabularies(columns: Columns) -> dict[str, Vocabulary]:

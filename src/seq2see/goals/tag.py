@@ -22,7 +22,14 @@ from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_tagger
 from seq2see.goals.reading_model import ReadingModel
-from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.goals.sources import (
+    column_files,
+    learn_sources,
+    load_sources,
+    read_stored,
+    refuse_class_settings,
+    vocabularies,
+)
 from seq2see.layers.attention import Watch
 from seq2see.lens.reading import Reading
 from seq2see.models import Network, make_reader
@@ -39,6 +46,7 @@ class Tag:
 
     name = "tag"
     examples = TAGS
+    ladder: tuple[str, ...] = ("tagger-tiny", "tagger", "tagger-transformer")
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Words and letters, encoder and schedule by the number of sentences."""
@@ -46,6 +54,7 @@ class Tag:
 
     def learn(self, recipe: Recipe, examples: Examples) -> Columns:
         """Learn words, letters and tags."""
+        refuse_class_settings(recipe)
         if recipe.data.numbers or recipe.data.categories:
             raise SettingsError(
                 "--numbers and --categories are for --goal classify and regress, not for tags"
@@ -87,10 +96,13 @@ class Tag:
         """Probabilities of tags are given as they are."""
         return {}
 
-    def known(self, examples: Sequence[Pair], recipe: Recipe) -> Known:
-        """Words and the tags of the first column."""
+    def known(
+        self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
+    ) -> Known:
+        """Words and the tags of a column."""
         return Known(
-            [split_words(one.source) for one in examples], [split_tags(one.target)[0] for one in examples]
+            [split_words(one.source) for one in examples],
+            [split_tags(one.target)[column] for one in examples],
         )
 
 

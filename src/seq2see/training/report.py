@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Look", "PlainReport", "Report", "Step"]
+from seq2see.evaluation import METRICS
+
+__all__ = ["Look", "PlainReport", "Report", "Step", "describe", "shown"]
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,14 @@ class PlainReport:
 
 def describe(look: Look) -> str:
     """The scores of a look in one line."""
-    scores = "  ".join(
-        f"{name} {value:.3f}" if name == "loss" else f"{name} {value:.1f}"
-        for name, value in look.scores.items()
-    )
+    scores = "  ".join(f"{name} {shown(name, value)}" for name, value in look.scores.items())
     return f"{scores}{'  (best so far)' if look.best else ''}"
+
+
+def shown(name: str, value: float) -> str:
+    """A score with as many digits as say something: percents have one, anything else three."""
+    metric = METRICS.get(name)
+    return f"{value:.1f}" if metric is not None and metric.unit == "%" else f"{value:.3f}"
 
 
 def _clock(seconds: float) -> str:

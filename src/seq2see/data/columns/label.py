@@ -17,15 +17,15 @@ from seq2see.settings import near
 __all__ = ["LabelSets", "Labels", "labels_in"]
 
 _MOST = 10_000
+_UNSEEN = -1
+"""Stands for a label that training never showed."""
 
 
 def labels_in(counts: Counter[str], what: str) -> list[str]:
     """Labels in a fixed order; too few or too many are refused."""
     if len(counts) < 2:
-        only = f" ({next(iter(counts))!r})" if counts else ""
-        raise DataError(
-            f"the {what} has {len(counts)} distinct value{only}, and there is nothing to tell apart"
-        )
+        has = f"only one distinct value, {next(iter(counts))!r}" if counts else "no value"
+        raise DataError(f"the {what} has {has}, so there is nothing to tell apart; is it the right column?")
     if len(counts) > _MOST:
         raise DataError(
             f"the {what} has {len(counts):,} distinct values; at most {_MOST:,} can be told apart. "
@@ -63,7 +63,7 @@ class Labels:
         return [total / (len(self.labels) * max(1, count)) for count in self.counts]
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
-        return [[self.class_of(one.target.strip(), one.line)] for one in examples]
+        return [[self._classes.get(one.target.strip(), _UNSEEN)] for one in examples]
 
     def class_of(self, label: str, line: int) -> int:
         """The number of a label, which training must have shown."""
@@ -75,10 +75,11 @@ class Labels:
         return self._classes[label]
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
-        return Side(torch.from_numpy(np.array(rows, np.int64).reshape(len(rows), -1)[:, 0].copy()))
+        classes = torch.from_numpy(np.array(rows, np.int64).reshape(-1))
+        return Side(classes.clamp(min=0), classes != _UNSEEN)
 
     def unknown(self, values: Array) -> int:
-        return 0
+        return int((values == _UNSEEN).sum())
 
     def stored(self) -> Stored:
         return {"kind": "labels", "labels": self.labels, "counts": self.counts}
@@ -91,18 +92,20 @@ class LabelSets(Labels):
     def learn(cls, examples: Iterable[Pair]) -> Self:
         """Collect the labels of examples."""
         return cls(
-            labels_in(Counter(label for one in examples for label in split_labels(one.target)), "target")
+            labels_in(
+                Counter(label for one in examples for label in split_labels(one.target)), "target column"
+            )
         )
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
-        return [
-            sorted({self.class_of(label, one.line) for label in split_labels(one.target)}) for one in examples
-        ]
+        find = self._classes.get
+        return [sorted({find(label, _UNSEEN) for label in split_labels(one.target)}) for one in examples]
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
         chosen = torch.zeros(len(rows), len(self.labels))
         for row, classes in zip(chosen, rows, strict=True):
-            row[torch.from_numpy(np.array(classes, np.int64))] = 1
+            known = np.asarray(classes, np.int64)
+            row[torch.from_numpy(known[known != _UNSEEN])] = 1
         return Side(chosen)
 
     def stored(self) -> Stored:

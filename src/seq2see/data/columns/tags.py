@@ -10,7 +10,7 @@ from seq2see.data.columns.contract import Array, Stored
 from seq2see.data.columns.label import labels_in
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
-from seq2see.data.values import split_tags, split_words
+from seq2see.data.values import many, split_tags, split_words
 from seq2see.errors import DataError
 
 __all__ = ["Tags"]
@@ -78,7 +78,7 @@ def aligned(example: Pair, columns: int) -> list[list[str]]:
     for column in tags:
         if len(column) != len(words):
             raise DataError(
-                f"line {example.line} has {len(words)} words and {len(column)} tags; "
+                f"line {example.line} has {many(len(words), 'word')} and {many(len(column), 'tag')}; "
                 "there must be one tag for each space-separated word"
             )
     return tags

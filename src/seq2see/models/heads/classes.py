@@ -41,12 +41,15 @@ class ClassHead(nn.Module):
 
     def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
         """Cross-entropy summed over the examples, each weighed by its class; members learn apart."""
-        truth = batch["target"].values
+        truth, known = batch["target"]
+        if self.training:
+            scores = [member(memory, batch.sides) for member in self.members]
+        else:
+            scores = [self.outputs(memory, batch.sides)]
+        if known is not None:  # a label that training never showed has no score
+            scores, truth = [one[known] for one in scores], truth[known]
         count = torch.tensor(len(truth), device=truth.device) if self.several else self.weights[truth].sum()
-        if not self.training:
-            return Loss(self._cross_entropy(self.outputs(memory, batch.sides), truth), count)
-        losses = [self._cross_entropy(member(memory, batch.sides), truth) for member in self.members]
-        return Loss(torch.stack(losses).sum(), count)
+        return Loss(torch.stack([self._cross_entropy(one, truth) for one in scores]).sum(), count)
 
     def _cross_entropy(self, scores: Tensor, truth: Tensor) -> Tensor:
         smoothing = self.smoothing if self.training else 0.0

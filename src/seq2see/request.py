@@ -1,0 +1,150 @@
+"""What a user asks of training: which file, which goal, which model, and where the run goes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from seq2see.corpus import goal_of
+from seq2see.data.pairs import columns_of, refuse_repeats
+from seq2see.data.tasks import Task, is_task, task_settings
+from seq2see.errors import RunError, SettingsError
+from seq2see.recipe import Parts, compose_parts, preset, presets
+from seq2see.settings import merge, override, read_yaml
+
+__all__ = ["COLUMNS", "Request", "given_settings", "goal_asked", "goal_for", "refuse_decoder", "writing"]
+
+COLUMNS = ("source", "target", "features", "numbers", "categories")
+"""The columns of a file that can be named."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks of training; what is left open is chosen by looking at the data."""
+
+    data: str
+    dev: str | None = None
+    out: str | None = None
+    preset: str | None = None
+    recipe: str | None = None
+    settings: Sequence[str] = ()
+    seed: int | None = None
+    max_steps: int | None = None
+    max_minutes: float | None = None
+    max_tokens: int | None = None
+    source: str | None = None
+    target: str | None = None
+    features: str | None = None
+    numbers: str | None = None
+    categories: str | None = None
+    goal: str | None = None
+    device: str | None = None
+    resume: bool = False
+
+    @property
+    def stem(self) -> str:
+        """The name of the task, or that of the file without its folder and endings."""
+        if is_task(self.data):
+            return Task.parse(self.data).kind
+        return Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
+
+    def folder(self) -> Path:
+        """Where the run goes: as asked, or a new folder under `runs/` named after the file or task."""
+        if self.out is not None:
+            return Path(self.out)
+        stem = self.stem
+        if self.resume:
+            own = re.compile(rf"{re.escape(stem)}(-\d+)?")
+            started = [
+                path.parent for path in Path("runs").glob("*/recipe.yaml") if own.fullmatch(path.parent.name)
+            ]
+            if started:
+                return max(started, key=lambda path: (path / "recipe.yaml").stat().st_mtime)
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        return next(filter(_claimed, (Path("runs") / name for name in names)))
+
+    def wishes(self, folder: Path) -> dict[str, Any]:
+        """All that was asked for by name, which stands over any preset or choice."""
+        asked = {name: getattr(self, name) for name in COLUMNS}
+        columns = columns_of(**asked)
+        refuse_repeats(columns)
+        named: dict[str, Any] = {
+            name: getattr(columns, name) for name, text in asked.items() if text is not None
+        }
+        train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
+        named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
+        options = {
+            "steps": self.max_steps,
+            "minutes": self.max_minutes,
+            "tokens": self.max_tokens,
+            "device": self.device,
+        }
+        training = {name: value for name, value in options.items() if value is not None}
+        top = {name: value for name in ("seed", "goal") if (value := getattr(self, name)) is not None}
+        return merge(override(self.settings), {"data": named, "training": training, **top})
+
+
+def goal_asked(request: Request) -> str:
+    """The goal that a request will have: the one that it names, or that the data look like."""
+    named, given = given_settings(request)
+    layers = [task_settings(request.data), named, given, request.wishes(Path())]
+    return goal_for(reduce(merge, layers), compose_parts(layers, request.recipe or "recipe"))[0]
+
+
+def goal_for(values: dict[str, Any], asked: Parts) -> tuple[str, str]:
+    """The goal as it was asked for, or the one that the data look like, with the reason."""
+    if "goal" in values:
+        return str(values["goal"]), ""
+    return goal_of(asked.data)
+
+
+def given_settings(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a preset and of a recipe file, as far as they are named."""
+    named = preset(request.preset) if request.preset is not None else {}
+    return named, read_yaml(Path(request.recipe)) if request.recipe is not None else {}
+
+
+def refuse_decoder(request: Request, asked: dict[str, Any], fixed: dict[str, Any], goal: str) -> None:
+    """Refuse a decoder for a goal that has none."""
+    decoder = asked.get("model", {}).get("decoder")
+    if decoder is None or "decoder" not in fixed.get("model", {}):
+        return
+    what = f"preset {request.preset!r}" if request.preset is not None else "model.decoder"
+    readers = ", ".join(name for name in presets() if preset(name)["model"].get("decoder") is None)
+    raise SettingsError(
+        f"{what} is for --goal generate, which writes with a decoder, and the goal is {goal}; "
+        f"leave it out, or choose a preset that reads: {readers}"
+    )
+
+
+def _claimed(folder: Path) -> bool:
+    """Make a folder for this run alone; one that is there already belongs to another, unless it is empty."""
+    with writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            return folder.is_dir() and not any(folder.iterdir())
+    return True
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{folder} cannot be written: {error.strerror or error}; name another place with --out"
+        ) from None
+
+
+def _absolute(name: str) -> str:
+    if is_task(name):
+        return name
+    if Path(name).exists() or "," not in name:
+        return str(Path(name).absolute())
+    return ",".join(str(Path(part).absolute()) for part in name.split(","))
