@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from seq2see.data import Pair, Problem
+from seq2see.data.columns import COLUMNS
 from seq2see.data.columns.contract import Array, Stored
 from seq2see.data.kinds import KINDS, ExampleKind
 from seq2see.data.sides import Batch, Side
 from seq2see.data.survey import Survey
-from seq2see.errors import DataError
 from seq2see.evaluation import Classes, Outcome
 from seq2see.evaluation.floors import Known
 from seq2see.goals import GOALS
@@ -23,7 +23,7 @@ from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
-from seq2see.goals.sources import column_files, learn_sources, load_sources, read_stored, vocabularies
+from seq2see.goals.sources import KeepsColumns, learn_sources, vocabularies
 from seq2see.layers.attention import Watch
 from seq2see.models import Network, make_reader
 from seq2see.models.contracts import DecoderOutput, Loss, Memory, Sides
@@ -67,6 +67,7 @@ class Stars:
 
     limited = False
     dtype = "int16"
+    vocabulary = None
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         return [[one.target.count(STARS)] for one in examples]
@@ -157,7 +158,7 @@ class Rater(ReadingModel[Answer]):
         return []
 
 
-class Rate:
+class Rate(KeepsColumns):
     """Texts to stars."""
 
     name = "rate"
@@ -169,14 +170,6 @@ class Rate:
 
     def learn(self, recipe: Recipe, examples: Examples) -> Columns:
         return {**learn_sources(recipe, examples), "target": Stars()}
-
-    def files(self, columns: Columns) -> dict[str, str]:
-        return column_files(columns)
-
-    def load(self, recipe: Recipe, folder: Path) -> Columns:
-        if read_stored(folder)["target"] != Stars().stored():
-            raise DataError("other stars")
-        return {**load_sources(recipe, folder), "target": Stars()}
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         return make_reader(recipe.model, vocabularies(columns), OrdinalHead)
@@ -202,12 +195,13 @@ def added() -> Iterator[None]:
     guesses = dict(KINDS)
     GOALS["rate"] = Rate()
     ENCODERS["running-mean"] = EncoderKind(RunningMeanSettings, RunningMean)
+    COLUMNS["stars"] = lambda stored: Stars()
     KINDS.clear()
     KINDS.update({"rate": RATINGS, **guesses})  # before texts, which suit anything
     yield
     KINDS.clear()
     KINDS.update(guesses)
-    del GOALS["rate"], ENCODERS["running-mean"]
+    del GOALS["rate"], ENCODERS["running-mean"], COLUMNS["stars"]
 
 
 def test_a_goal_and_an_encoder_from_outside(seq2see: Any, added: None, tmp_path: Path) -> None:

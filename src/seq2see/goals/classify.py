@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,8 @@ from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import (
-    column_files,
+    KeepsColumns,
     learn_sources,
-    load_sources,
-    read_stored,
     refuse_several_targets,
     vocabularies,
 )
@@ -54,7 +51,7 @@ def numbers_of(examples: Sequence[Pair], count: int) -> NDArray[np.float64] | No
     return np.array([[parse_number(text) for text in one.extras[:count]] for one in examples], float)
 
 
-class Classify:
+class Classify(KeepsColumns):
     """Texts to classes."""
 
     name = "classify"
@@ -82,16 +79,6 @@ class Classify:
             )
         kind = LabelSets if recipe.model.head.several_labels else Labels
         return {**learn_sources(recipe, examples), "target": kind.learn(examples())}
-
-    def files(self, columns: Columns) -> dict[str, str]:
-        """Tokenizers and labels."""
-        return column_files(columns)
-
-    def load(self, recipe: Recipe, folder: Path) -> Columns:
-        """Read tokenizers and labels."""
-        kind = LabelSets if recipe.model.head.several_labels else Labels
-        stored = read_stored(folder)["target"]
-        return {**load_sources(recipe, folder), "target": kind(stored["labels"], stored.get("counts"))}
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with a score for each class."""

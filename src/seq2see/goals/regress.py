@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,8 @@ from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import (
-    column_files,
+    KeepsColumns,
     learn_sources,
-    load_sources,
-    read_stored,
     refuse_class_settings,
     refuse_several_targets,
     vocabularies,
@@ -44,7 +41,7 @@ _SURE = 0.9
 """The share of answers whose interval holds the truth."""
 
 
-class Regress:
+class Regress(KeepsColumns):
     """Texts to numbers."""
 
     name = "regress"
@@ -60,15 +57,6 @@ class Regress:
         refuse_several_targets(recipe)
         refuse_class_settings(recipe)
         return {**learn_sources(recipe, examples), "target": Number.learn(examples())}
-
-    def files(self, columns: Columns) -> dict[str, str]:
-        """Tokenizers, mean and deviation."""
-        return column_files(columns)
-
-    def load(self, recipe: Recipe, folder: Path) -> Columns:
-        """Read them."""
-        stored = read_stored(folder)["target"]
-        return {**load_sources(recipe, folder), "target": Number(stored["mean"], stored["deviation"])}
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with one output."""

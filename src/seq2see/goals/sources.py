@@ -1,25 +1,30 @@
 """The columns that are read, for models that do not write: tokens of a text, or words with their letters."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from seq2see.data.columns import Column, Extras, Letters, SourceText, Words
-from seq2see.data.columns.aligned import AlignedText, WordEnds
-from seq2see.data.columns.counts import Counts, CountsSettings
+from seq2see.data.columns import (
+    COLUMNS,
+    AlignedText,
+    Column,
+    Counts,
+    Extras,
+    Letters,
+    SourceText,
+    Stored,
+    Vocabulary,
+    WordEnds,
+    Words,
+)
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.contract import Columns, Examples
-from seq2see.models import Vocabulary
 from seq2see.models.fronts import WordFrontSettings
 from seq2see.recipe import Recipe
 from seq2see.text import SourceCodec, Tokenizer
 
 __all__ = [
-    "column_files",
+    "KeepsColumns",
     "learn_sources",
-    "load_sources",
-    "read_stored",
     "refuse_class_settings",
     "refuse_several_targets",
     "vocabularies",
@@ -51,50 +56,42 @@ def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> 
     return columns
 
 
-def load_sources(recipe: Recipe, folder: Path, aligned: bool = False) -> dict[str, Column]:
-    """The same columns, read from a run directory."""
-    stored = read_stored(folder)
-    columns: dict[str, Column] = {}
-    if isinstance(recipe.model.front, WordFrontSettings):
-        columns["source"] = Words(stored["source"]["words"], stored["source"]["counts"])
-        columns["letters"] = Letters(stored["letters"]["letters"])
-    else:
-        columns |= _tokens(SourceCodec.load_source(folder / "tokenizers"), aligned)
-    if "counts" in stored:
-        kept = stored["counts"]
-        settings = CountsSettings.model_validate(kept["settings"])
-        columns["counts"] = Counts(settings, kept["pieces"], kept["weights"])
-    if "extras" in stored:
-        kept = stored["extras"]
-        columns["extras"] = Extras(kept["names"], kept["numbers"], kept["bounds"], kept["words"])
-    return columns
-
-
 def _tokens(codec: SourceCodec, aligned: bool) -> dict[str, Column]:
     if aligned:
         return {"source": AlignedText(codec), "words": WordEnds(codec.source)}
     return {"source": SourceText(codec)}
 
 
-def column_files(columns: Columns) -> dict[str, str]:
-    """The files that keep columns, by their names inside the run directory."""
-    files: dict[str, str] = {}
-    kept: dict[str, Any] = {}
-    for name, column in columns.items():
-        if isinstance(column, SourceText):
-            files |= {f"tokenizers/{file}": text for file, text in column.codec.files().items()}
-        else:
-            kept[name] = column.stored()
-    return {**files, "columns.json": json.dumps(kept, ensure_ascii=False, indent=1) + "\n"}
+class KeepsColumns:
+    """Keeps the columns of a goal in `columns.json`, and their tokenizers in files of their own."""
+
+    def files(self, columns: Columns) -> dict[str, str]:
+        """The files that keep the columns, by their names inside the run directory."""
+        files: dict[str, str] = {}
+        kept: dict[str, Stored] = {}
+        for name, column in columns.items():
+            stored = column.stored()
+            files |= {f"tokenizers/{file}": text for file, text in stored.items() if _is_file(file)}
+            kept[name] = {key: None if _is_file(key) else value for key, value in stored.items()}
+        return {**files, "columns.json": json.dumps(kept, ensure_ascii=False, indent=1) + "\n"}
+
+    def load(self, recipe: Recipe, folder: Path) -> Columns:
+        """The columns that such files hold."""
+        path = folder / "columns.json"
+        try:
+            kept: dict[str, Stored] = json.loads(path.read_text(encoding="utf-8"))
+            return {name: _load(stored, folder / "tokenizers") for name, stored in kept.items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise RunError(f"{path} cannot be read: {error!r}; the run directory is not complete") from None
 
 
-def read_stored(folder: Path) -> Mapping[str, Any]:
-    """What `columns.json` of a run directory holds."""
-    path = folder / "columns.json"
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from None
+def _is_file(name: str) -> bool:
+    return name.endswith(".json")
+
+
+def _load(stored: Stored, tokenizers: Path) -> Column:
+    files = {name: (tokenizers / name).read_text(encoding="utf-8") for name in stored if _is_file(name)}
+    return COLUMNS[stored["kind"]](stored | files)
 
 
 def refuse_several_targets(recipe: Recipe) -> None:
@@ -118,8 +115,4 @@ def refuse_class_settings(recipe: Recipe) -> None:
 
 def vocabularies(columns: Columns) -> dict[str, Vocabulary]:
     """The vocabulary of every column that has one."""
-    return {
-        name: Vocabulary(column.size, column.special, getattr(column, "counts", None))
-        for name, column in columns.items()
-        if isinstance(column, SourceText | Words | Letters)
-    }
+    return {name: column.vocabulary for name, column in columns.items() if column.vocabulary is not None}

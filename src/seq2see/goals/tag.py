@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,10 +22,8 @@ from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.reading_choices import choose_tagger
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import (
-    column_files,
+    KeepsColumns,
     learn_sources,
-    load_sources,
-    read_stored,
     refuse_class_settings,
     vocabularies,
 )
@@ -41,7 +38,7 @@ from seq2see.run import Run
 __all__ = ["Tag", "Tagged", "Tagger"]
 
 
-class Tag:
+class Tag(KeepsColumns):
     """A tag for every word."""
 
     name = "tag"
@@ -63,18 +60,6 @@ class Tag:
         if len(names) == 1 and names[0].isdigit():
             names = ["tags"]
         return {**learn_sources(recipe, examples, aligned=True), "target": Tags.learn(examples(), names)}
-
-    def files(self, columns: Columns) -> dict[str, str]:
-        """Words, letters and tags."""
-        return column_files(columns)
-
-    def load(self, recipe: Recipe, folder: Path) -> Columns:
-        """Read them."""
-        stored = read_stored(folder)["target"]
-        return {
-            **load_sources(recipe, folder, aligned=True),
-            "target": Tags(**{name: stored[name] for name in ("columns", "names", "known")}),
-        }
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with a score for each tag at each word."""

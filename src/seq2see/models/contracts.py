@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, Self
 import torch
 from torch import Tensor, nn
 
+from seq2see.data.columns.contract import Vocabulary
 from seq2see.data.sides import Batch, Side
 from seq2see.layers.attention import Watch
 from seq2see.text.special import Special
@@ -29,14 +30,6 @@ __all__ = [
 ]
 
 Sides = Mapping[str, Side]
-
-
-class Vocabulary(NamedTuple):
-    """How many ids a column has, which of them are special, and how often training shows each, if known."""
-
-    size: int
-    special: Special
-    counts: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The tokenizers of a run, together: what turns its pairs into ids and its outputs into text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -47,9 +47,13 @@ class SourceCodec:
         return {f"{name}.json": one.to_json() for name, one in named.items() if one is not None}
 
     @classmethod
-    def load_source(cls, folder: Path) -> "SourceCodec":
-        """Read the tokenizers of a run directory that writes no text."""
-        return SourceCodec(Tokenizer.load(folder / "source.json"), _features(folder))
+    def of_files(cls, files: Mapping[str, str]) -> "SourceCodec":
+        """The tokenizers of a model that writes no text, from what `files` gave."""
+        features = files.get("features.json")
+        return SourceCodec(
+            Tokenizer.of_json(files["source.json"], "source.json"),
+            Tokenizer.of_json(features, "features.json") if features is not None else None,
+        )
 
 
 class Codec(SourceCodec):

@@ -70,13 +70,21 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
-        """Read a tokenizer that `save` wrote."""
+        """Read a tokenizer that was written with `to_json`."""
         try:
-            return cls(tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8")))
+            return cls.of_json(path.read_text(encoding="utf-8"), str(path))
         except OSError:
             raise RunError(f"the tokenizer {path} is missing; the run directory is not complete") from None
-        except Exception as error:  # the library raises bare Exception for any malformed file
+        except UnicodeDecodeError as error:
             raise RunError(f"the tokenizer {path} is damaged: {error}") from None
+
+    @classmethod
+    def of_json(cls, text: str, name: str) -> "Tokenizer":
+        """The tokenizer that `to_json` gave, from a file of some name."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(text))
+        except Exception as error:  # the library raises bare Exception for any malformed file
+            raise RunError(f"the tokenizer {name} is damaged: {error}") from None
 
     def to_json(self) -> str:
         """The whole tokenizer as JSON text."""

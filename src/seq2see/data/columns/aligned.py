@@ -22,6 +22,8 @@ def tokens_of_words(tokenizer: Tokenizer, examples: Sequence[Pair]) -> list[list
 class AlignedText(SourceText):
     """The text that is read, word by word, then the end symbol."""
 
+    kind = "aligned text"
+
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         sentences = tokens_of_words(self.codec.source, examples)
         return [[*(token for word in words for token in word), self.special.end] for words in sentences]
@@ -39,9 +41,15 @@ class WordEnds:
 
     limited = False
     dtype = "uint32"
+    vocabulary = None
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
+
+    @classmethod
+    def load(cls, stored: Stored) -> "WordEnds":
+        """A column from what was kept of it."""
+        return cls(Tokenizer.of_json(stored["source.json"], "source.json"))
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         rows = []
@@ -60,4 +68,4 @@ class WordEnds:
         return 0
 
     def stored(self) -> Stored:
-        return {"kind": "word ends"}
+        return {"kind": "word ends", "source.json": self._tokenizer.to_json()}

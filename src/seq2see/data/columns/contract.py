@@ -1,7 +1,7 @@
 """What every kind of column can do."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +10,21 @@ from torch import Tensor
 
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.text.special import Special
 
-__all__ = ["Array", "Column", "Stored", "fill", "smallest"]
+__all__ = ["Array", "Column", "Stored", "Vocabulary", "fill", "smallest"]
 
 Array = npt.NDArray[Any]
 Stored = dict[str, Any]
-"""What is kept of a column in a run, as plain values."""
+"""What is kept of a column in a run, as plain values; those named `*.json` are files of their own."""
+
+
+class Vocabulary(NamedTuple):
+    """How many ids a column has, which of them are special, and how often training shows each, if known."""
+
+    size: int
+    special: Special
+    counts: Sequence[int] | None = None
 
 
 class Column(Protocol):
@@ -29,6 +38,10 @@ class Column(Protocol):
     def limited(self) -> bool:
         """Whether rows of more than `data.max_length` numbers are left out of training."""
 
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """Its ids, where a network has a vector for each of them."""
+
     def encode(self, examples: Sequence[Pair]) -> list[Any]:
         """A row of numbers for each example."""
 
@@ -39,7 +52,7 @@ class Column(Protocol):
         """How many of the numbers of rows stand for something that training did not show."""
 
     def stored(self) -> Stored:
-        """All that decides what rows it makes."""
+        """All that decides what rows it makes, with its `kind`; a row of `COLUMNS` makes a column of it."""
 
 
 def fill(

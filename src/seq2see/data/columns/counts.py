@@ -49,6 +49,7 @@ class Counts:
 
     limited = False
     dtype = "float32"
+    vocabulary = None
 
     def __init__(self, settings: CountsSettings, pieces: Sequence[str], weights: Sequence[float]) -> None:
         self.settings, self.pieces = settings, list(pieces)
@@ -67,6 +68,11 @@ class Counts:
             return cls(settings, pieces, _spreads(texts, pieces))
         rarity = [1 + math.log((1 + len(texts)) / (1 + holding[piece])) for piece in pieces]
         return cls(settings, pieces, [round(value, 5) for value in rarity])
+
+    @classmethod
+    def load(cls, stored: Stored) -> "Counts":
+        """A column from what was kept of it."""
+        return cls(CountsSettings.model_validate(stored["settings"]), stored["pieces"], stored["weights"])
 
     @property
     def size(self) -> int:

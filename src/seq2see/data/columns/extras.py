@@ -27,6 +27,7 @@ class Extras:
 
     limited = False
     dtype = "float32"
+    vocabulary = None
 
     def __init__(
         self,
@@ -58,6 +59,11 @@ class Extras:
         ]
         common = [sorted(counts, key=lambda word: (-counts[word], word))[:_MOST] for counts in words]
         return cls(names, spreads, bounds, common)
+
+    @classmethod
+    def load(cls, stored: Stored) -> "Extras":
+        """A column from what was kept of it."""
+        return cls(stored["names"], stored["numbers"], stored["bounds"], stored["words"])
 
     @property
     def width(self) -> int:

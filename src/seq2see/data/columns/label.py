@@ -39,6 +39,7 @@ class Labels:
 
     limited = False
     dtype = "int32"
+    vocabulary = None
 
     def __init__(self, labels: Sequence[str], counts: Sequence[int] | None = None) -> None:
         self.labels = list(labels)
@@ -56,6 +57,11 @@ class Labels:
         """Labels with their counts."""
         labels = labels_in(counts, "target column")
         return cls(labels, [counts[label] for label in labels])
+
+    @classmethod
+    def load(cls, stored: Stored) -> Self:
+        """A column from what was kept of it."""
+        return cls(stored["labels"], stored["counts"])
 
     def weights(self) -> list[float]:
         """What makes each label weigh alike, however rare it is; the mean over examples is 1."""

@@ -28,6 +28,7 @@ class Number:
 
     limited = False
     dtype = "float32"
+    vocabulary = None
 
     def __init__(self, mean: float, deviation: float) -> None:
         self.mean, self.deviation = mean, deviation
@@ -39,6 +40,11 @@ class Number:
         if len(values) and values.min() == values.max():
             raise DataError(f"every target is {values[0]:g}, and there is nothing to predict")
         return cls(float(values.mean()), float(values.std()))
+
+    @classmethod
+    def load(cls, stored: Stored) -> "Number":
+        """A column from what was kept of it."""
+        return cls(stored["mean"], stored["deviation"])
 
     def encode(self, examples: Sequence[Pair]) -> list[list[float]]:
         return [

@@ -24,6 +24,7 @@ class Tags:
 
     limited = False
     dtype = "int16"
+    vocabulary = None
 
     def __init__(
         self, columns: Sequence[Sequence[str]], names: Sequence[str], known: Iterable[str] = ()
@@ -44,6 +45,11 @@ class Tags:
                 column.update(tags)
         named = zip(counts, names, strict=True)
         return cls([labels_in(column, f"column {name}") for column, name in named], names, known)
+
+    @classmethod
+    def load(cls, stored: Stored) -> "Tags":
+        """A column from what was kept of it."""
+        return cls(stored["columns"], stored["names"], stored["known"])
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         rows = []

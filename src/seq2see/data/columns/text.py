@@ -1,8 +1,9 @@
 """Texts as ids of a tokenizer."""
 
 from collections.abc import Sequence
+from typing import ClassVar, Self
 
-from seq2see.data.columns.contract import Array, Stored, fill, smallest
+from seq2see.data.columns.contract import Array, Stored, Vocabulary, fill, smallest
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
 from seq2see.text import SourceCodec, Special, Tokenizer
@@ -14,9 +15,15 @@ class SourceText:
     """The text that is read: its features first, then its tokens, then the end symbol."""
 
     limited = True
+    kind: ClassVar[str] = "text"
 
     def __init__(self, codec: SourceCodec) -> None:
         self.codec = codec
+
+    @classmethod
+    def load(cls, stored: Stored) -> Self:
+        """A column from what was kept of it."""
+        return cls(SourceCodec.of_files(stored))
 
     @property
     def special(self) -> Special:
@@ -27,6 +34,10 @@ class SourceText:
     def size(self) -> int:
         """How many ids there are."""
         return self.codec.source_size
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.size, self.special)
 
     @property
     def dtype(self) -> str:
@@ -49,7 +60,7 @@ class SourceText:
         return int((values == self.special.unknown).sum())
 
     def stored(self) -> Stored:
-        return {"kind": "text", **self.codec.files()}
+        return {"kind": self.kind, **self.codec.files()}
 
 
 class TargetText:
@@ -64,6 +75,10 @@ class TargetText:
     def size(self) -> int:
         """How many ids there are."""
         return self.tokenizer.size
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.size, self.tokenizer.special)
 
     @property
     def dtype(self) -> str:
@@ -81,4 +96,4 @@ class TargetText:
         return int((values == self.tokenizer.special.unknown).sum())
 
     def stored(self) -> Stored:
-        return {"kind": "text", "target.json": self.tokenizer.to_json()}
+        return {"kind": "target text", "target.json": self.tokenizer.to_json()}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
-from seq2see.data.columns.contract import Array, Stored, fill, smallest
+from seq2see.data.columns.contract import Array, Stored, Vocabulary, fill, smallest
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
 from seq2see.data.values import split_words, word_spans
@@ -40,10 +40,19 @@ class Words:
         kept = [(word, count) for word, count in ordered[:most] if count >= least]
         return cls([word for word, _ in kept], [count for _, count in kept])
 
+    @classmethod
+    def load(cls, stored: Stored) -> "Words":
+        """A column from what was kept of it."""
+        return cls(stored["words"], stored["counts"])
+
     @property
     def size(self) -> int:
         """How many ids there are."""
         return _FIRST + len(self.words)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.size, self.special, self.counts)
 
     @property
     def dtype(self) -> str:
@@ -82,10 +91,19 @@ class Letters:
         """Every letter of the sources of examples."""
         return cls(sorted({letter for one in examples for letter in one.source if letter != " "}))
 
+    @classmethod
+    def load(cls, stored: Stored) -> "Letters":
+        """A column from what was kept of it."""
+        return cls(stored["letters"])
+
     @property
     def size(self) -> int:
         """How many ids there are."""
         return _FIRST + len(self.letters)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.size, self.special)
 
     @property
     def dtype(self) -> str:
