@@ -33,6 +33,11 @@ TASKS = {
     "sst2": Task("sst2/{}.tsv.gz", ("accuracy",)),
     "universal-tags": Task("ud_ewt/{}.pos.tsv.gz", ("accuracy", "unseen_accuracy"), ("--target", "2")),
     "penn-tags": Task("ud_ewt/{}.pos.tsv.gz", ("accuracy", "unseen_accuracy"), ("--target", "3")),
+    "both-tags": Task(
+        "ud_ewt/{}.pos.tsv.gz",
+        ("accuracy", "unseen_accuracy", "3.accuracy", "3.unseen_accuracy"),
+        ("--target", "2,3"),
+    ),
     "deeptm": Task("deeptm/{}.csv.gz", ("r2", "rmse"), ("--source", "sequence", "--target", "tm"), dev=False),
     "deeptm-ogt": Task(
         "deeptm/{}.csv.gz",
