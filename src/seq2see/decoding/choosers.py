@@ -34,7 +34,7 @@ class Chooser(Protocol):
     """Chooses among the logits (B, W, V) of what may follow; `norms` (B, W) make them log-probabilities."""
 
     width_at_start: int
-    """The rows that each source begins with."""
+    """How many rows each source begins with."""
     scored: bool
     """Whether log-probabilities are wanted."""
 

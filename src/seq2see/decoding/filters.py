@@ -1,4 +1,4 @@
-"""What may be chosen: some symbols never, where a prefix is forced its token, at the limit the end."""
+"""Which tokens may come next: no special symbols, a forced prefix's token, at the length limit the end."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ __all__ = ["Filters", "never_chosen"]
 
 
 def never_chosen(special: Special) -> tuple[int, ...]:
-    """Symbols that no output has."""
+    """Ids that are never part of an output."""
     return tuple(sorted({special.pad, special.begin, special.unknown} - {special.end}))
 
 

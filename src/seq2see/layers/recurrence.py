@@ -84,7 +84,7 @@ class RecurrentReader(nn.Module):
         self.leftward = RecurrentLayer(cell, inputs, each) if both_ways else None
 
     def forward(self, states: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """New states (B, S, D), and what each way had at its end, (B, D)."""
+        """New states (B, S, D), and the last state of each direction, joined, (B, D)."""
         rows = torch.arange(len(states), device=states.device)
         right = self.rightward(states, self.rightward.start(states))
         last = right[rows, lengths - 1]

@@ -1,4 +1,4 @@
-"""How well a place of the source fits a state of a recurrent decoder, and what is read from it.
+"""Attention of recurrent decoders: how well a position of the source fits a state, and what is read there.
 
 Letters of the lectures: h are the source's states (B, S, M), s the decoder's (B, T, D). Every score can be
 split among heads. Luong et al. 2015 ("Effective Approaches"), Bahdanau et al. 2015 ("Jointly Learning to
@@ -24,7 +24,7 @@ KeyActivation = Literal["tanh", "relu"]
 
 
 class Score(nn.Module, ABC):
-    """Keys of a source, made once, and how well each of them fits each state."""
+    """A score function of attention: keys are made of the source once, then scored against every state."""
 
     def __init__(self, heads: int) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class Concat(Score):
 
 
 class Location(Score):
-    """W_a s: a score for each place of the source, whatever stands there."""
+    """W_a s: a score for each position of the source, whatever token stands there."""
 
     def __init__(self, width: int, heads: int, places: int) -> None:
         super().__init__(heads)

@@ -66,7 +66,7 @@ def summarise(weights: Tensor) -> list[dict[str, float]]:
 
 
 def _mean_of_rows(values: Tensor, weights: Tensor) -> Tensor:
-    """Of (H, T) the mean over the rows that look anywhere, (H,)."""
+    """The mean of (H, T) over the rows that have any weight, (H,)."""
     looks = weights.sum(-1) > 0
     return (values * looks).sum(-1) / looks.sum(-1).clamp(min=1)
 
