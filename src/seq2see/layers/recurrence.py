@@ -90,8 +90,8 @@ class RecurrentReader(nn.Module):
         last = right[rows, lengths - 1]
         if self.leftward is None:
             return right, last
-        places = torch.arange(states.shape[1], device=states.device)
-        back = lengths[:, None] - 1 - places
-        turned = rows[:, None], torch.where(back >= 0, back, places)
+        positions = torch.arange(states.shape[1], device=states.device)
+        back = lengths[:, None] - 1 - positions
+        turned = rows[:, None], torch.where(back >= 0, back, positions)
         left = self.leftward(states[turned], self.leftward.start(states))[turned]
         return torch.cat([right, left], -1), torch.cat([last, left[:, 0]], -1)

@@ -125,18 +125,18 @@ class Concat(Score):
 class Location(Score):
     """W_a s: a score for each position of the source, whatever token stands there."""
 
-    def __init__(self, width: int, heads: int, places: int) -> None:
+    def __init__(self, width: int, heads: int, max_length: int) -> None:
         super().__init__(heads)
-        self.places = places
-        self.place = nn.Parameter(torch.empty(heads, places, width // heads))
+        self.max_length = max_length
+        self.place = nn.Parameter(torch.empty(heads, max_length, width // heads))
         for head in self.place:
             nn.init.xavier_uniform_(head)
 
     def keys(self, memory: Tensor) -> Tensor:
         length = memory.shape[1]
-        if length > self.places:
+        if length > self.max_length:
             raise ValueError(
-                f"position {length} is past the {self.places} places of location attention; "
+                f"position {length} is past the {self.max_length} positions of location attention; "
                 "shorten the input, or train with a larger model.max_length or another attention"
             )
         return self.place[:, :length].expand(len(memory), -1, -1, -1)
@@ -158,7 +158,7 @@ class ScoredAttention(nn.Module):
         *,
         activation: KeyActivation = "tanh",
         learned_values: bool = False,
-        places: int = 0,
+        max_length: int = 0,
         dropout_rate: float = 0.0,
     ) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class ScoredAttention(nn.Module):
             "nonlinear": lambda: Factored(width, memory_width, heads, activation),
             "additive": lambda: Additive(width, memory_width, heads),
             "concat": lambda: Concat(width, memory_width, heads),
-            "location": lambda: Location(width, heads, places),
+            "location": lambda: Location(width, heads, max_length),
         }
         self.score = makers[kind]()
         self.value = nn.Linear(memory_width, memory_width, bias=False) if learned_values else None

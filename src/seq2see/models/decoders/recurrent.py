@@ -113,7 +113,7 @@ class RecurrentDecoder(nn.Module):
                 part.heads,
                 activation=part.activation,
                 learned_values=part.learned_values,
-                places=settings.max_length,
+                max_length=settings.max_length,
                 dropout_rate=settings.attention_dropout,
             )
             if part.attention != "none" and crosses
