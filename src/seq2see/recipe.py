@@ -49,7 +49,7 @@ class Recipe(Parts):
             )
         sides: tuple[Literal["encoder", "decoder"], ...] = ("encoder", "decoder")
         for side in sides:
-            places = self.model.places(side)
+            places = self.model.length_limit(side)
             if places is not None and places < self.data.max_length:
                 raise ValueError(
                     f"pairs of up to data.max_length = {self.data.max_length} tokens do not fit the "

@@ -157,7 +157,7 @@ def test_what_cannot_be_done_is_refused(readers):
         model.attribution(text, kind="gradients")
     with pytest.raises(DataError, match="no text to look at"):
         model.attention(" ")
-    with pytest.raises(SettingsError, match="has no attention on its source"):
+    with pytest.raises(SettingsError, match="no attention; model"):
         readers["letters"].attention("abc").save("x.svg")
 
 

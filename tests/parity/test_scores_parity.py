@@ -30,7 +30,7 @@ ROWS = {
 def attention_of(kind: str, width: int, memory_width: int, heads: int, **options) -> ScoredAttention:
     """An attention in which nothing is zero."""
     torch.manual_seed(2)
-    attention = ScoredAttention(kind, width, memory_width, "here", heads, places=7, **options).double()
+    attention = ScoredAttention(kind, width, memory_width, "here", heads, max_length=7, **options).double()
     for parameter in attention.parameters():
         parameter.data.normal_(std=0.7)
     return attention
@@ -133,7 +133,7 @@ def test_a_source_without_tokens_is_read_as_zeros(kind):
 def test_location_has_an_end():
     """C6: a source past the last place is refused with the way out."""
     attention = attention_of("location", 6, 6, 1)
-    with pytest.raises(ValueError, match=r"position 8 is past the 7 places .*another attention"):
+    with pytest.raises(ValueError, match=r"position 8 is past the 7 positions .*another attention"):
         attention.project(torch.zeros(1, 8, 6, dtype=torch.float64))
     assert attention.project(torch.zeros(1, 7, 6, dtype=torch.float64)).keys.shape == (1, 1, 7, 6)
 

@@ -2,13 +2,19 @@
 
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import uvicorn
 from playwright.sync_api import Page
+
+from seq2see.serving.app import explorer
+from seq2see.serving.desk import Desk
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -28,6 +34,22 @@ def serving(*runs: Path, text: str) -> Iterator[str]:
             yield address[0]
         finally:
             process.terminate()
+
+
+@contextmanager
+def serving_here(desk: Desk) -> Iterator[str]:
+    """The explorer in a thread of this process, for models that are loaded already."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(explorer(desk, ["127.0.0.1"]), log_level="warning", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def open_at(page: Page, address: str, state: str = "") -> None:

@@ -46,3 +46,17 @@ def test_answers_are_as_described(described, label, mode):
         case.call_and_validate(excluded_checks=[positive_data_acceptance])
 
     check()
+
+
+@pytest.mark.parametrize("name", ["classes", "number", "tags", "counts"])
+@pytest.mark.parametrize("mode", GenerationMode)
+def test_views_of_models_that_read_are_as_described(reader_runs, readers, name, mode):
+    desk = Desk({"a": (reader_runs[name], readers[name])}, "red")
+    schema = schemathesis.openapi.from_asgi("/openapi.json", explorer(desk, ["*"]))
+
+    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(case=schema["/api/view"]["POST"].as_strategy(generation_mode=mode))
+    def check(case):
+        case.call_and_validate(excluded_checks=[positive_data_acceptance])
+
+    check()

@@ -1,4 +1,4 @@
-"""A model and a source to hypotheses. Knows nothing of architectures."""
+"""Searches for the outputs of a model. Knows of the model only that it is a `Generator`."""
 
 from seq2see.decoding.requests import Event, Hypothesis, Request
 from seq2see.decoding.score import score

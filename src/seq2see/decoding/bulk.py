@@ -19,9 +19,9 @@ from seq2see.models.contracts import Generator
 __all__ = ["by_length", "search_all"]
 
 _LATE = 16
-"""One of so many sources of a batch may be left unfinished, to be decoded later."""
+"""A batch stops when one in this many of its sources is unfinished; those are decoded together at the end."""
 _FEW = 8
-"""So few rows are decoded by one thread as fast as by two."""
+"""This many rows or fewer are decoded as fast by one thread as by two."""
 _LEAST = 1024
 """Batches are not made smaller than this many tokens to give every worker one: it does not pay."""
 

@@ -34,7 +34,7 @@ class Chooser(Protocol):
     """Chooses among the logits (B, W, V) of what may follow; `norms` (B, W) make them log-probabilities."""
 
     width_at_start: int
-    """The rows that each source begins with."""
+    """How many rows each source begins with."""
     scored: bool
     """Whether log-probabilities are wanted."""
 
@@ -98,8 +98,8 @@ class Beam(_Forgetful):
         best, tokens = top(logits, min(self.width, logits.shape[2]))
         each = best.shape[2]
         best = (totals - norms).unsqueeze(2) + best
-        found, places = best.flatten(1).topk(min(self.width, logits.shape[1] * each), 1)
-        rows, tokens = places // each, tokens.flatten(1).gather(1, places)
+        found, indices = best.flatten(1).topk(min(self.width, logits.shape[1] * each), 1)
+        rows, tokens = indices // each, tokens.flatten(1).gather(1, indices)
         return Chosen(rows, tokens, found)
 
 
@@ -162,11 +162,11 @@ def top(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     whole = logits[..., : blocks * _BLOCK].unflatten(-1, (blocks, _BLOCK))
     chosen = whole.amax(-1).topk(count, -1).indices  # (..., count)
     inside = torch.arange(_BLOCK, device=logits.device)
-    places = (chosen.unsqueeze(-1) * _BLOCK + inside).flatten(-2)
+    indices = (chosen.unsqueeze(-1) * _BLOCK + inside).flatten(-2)
     rest = torch.arange(blocks * _BLOCK, size, device=logits.device).expand(*logits.shape[:-1], -1)
-    places = torch.cat([places, rest], -1)
-    best, among = logits.gather(-1, places).topk(count, -1)
-    return best, places.gather(-1, among)
+    indices = torch.cat([indices, rest], -1)
+    best, among = logits.gather(-1, indices).topk(count, -1)
+    return best, indices.gather(-1, among)
 
 
 def _filtered(logits: Tensor, settings: DecodingSettings) -> Tensor:

@@ -1,4 +1,4 @@
-"""Who searches for outputs: our own loop, or another program that can do the same faster."""
+"""Engines, which search for outputs: our own loop, or another program that finds the same outputs faster."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -35,15 +35,15 @@ class Engine(Protocol):
     """Finds the outputs of a window of sources."""
 
     window: int
-    """Sources that it is given at a time."""
+    """How many sources it is given at a time."""
     ahead: int
-    """Windows that it has in hand beyond that which is waited for, so that it is never idle."""
+    """How many further windows it is given while one is waited for, so that it is never idle."""
 
     def takes(self, work: Work) -> bool:
-        """Whether it can do this as our own loop would."""
+        """Whether it finds the outputs that our own loop would find."""
 
     def start(self, work: Work) -> Callable[[], list[list[Hypothesis] | None]]:
-        """Begin; what comes back waits for the hypotheses, None where our own loop has to find them."""
+        """Begin; the returned function waits for the hypotheses, with None where our own loop must search."""
 
 
 class OwnLoop:
@@ -56,11 +56,11 @@ class OwnLoop:
         self._generator = generator
 
     def takes(self, work: Work) -> bool:
-        """Always."""
+        """Our own loop can do everything."""
         return True
 
     def start(self, work: Work) -> Callable[[], list[list[Hypothesis] | None]]:
-        """The search itself is done when its outputs are waited for."""
+        """Nothing is done before the returned function is called, which searches."""
         return lambda: list(
             search_all(
                 self._generator,

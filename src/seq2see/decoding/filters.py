@@ -1,4 +1,4 @@
-"""What may be chosen: some symbols never, where a prefix is forced its token, at the limit the end."""
+"""Which tokens may come next: no special symbols, a forced prefix's token, at the length limit the end."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ __all__ = ["Filters", "never_chosen"]
 
 
 def never_chosen(special: Special) -> tuple[int, ...]:
-    """Symbols that no output has."""
+    """Ids that are never part of an output."""
     return tuple(sorted({special.pad, special.begin, special.unknown} - {special.end}))
 
 
@@ -51,10 +51,10 @@ class Filters:
             return
         sources = torch.tensor(list(only), device=logits.device)
         tokens = torch.tensor(list(only.values()), device=logits.device)
-        places = tokens[:, None, None].expand(-1, logits.shape[1], 1)
-        allowed = logits[sources].gather(2, places)
+        ids = tokens[:, None, None].expand(-1, logits.shape[1], 1)
+        allowed = logits[sources].gather(2, ids)
         logits.index_fill_(2, self._never, -float("inf"))
-        logits[sources] = torch.full_like(logits[sources], -float("inf")).scatter_(2, places, allowed)
+        logits[sources] = torch.full_like(logits[sources], -float("inf")).scatter_(2, ids, allowed)
 
     def keep(self, sources: Sequence[int]) -> None:
         """Go on with these sources."""

@@ -19,11 +19,11 @@ __all__ = ["Follow", "Group"]
 _CHUNK = 1 << 18
 """Logits that are summed up together: as many as a processor's cache holds."""
 _CROWDED = 0.8
-"""While more than this share of the sources goes on, those that are done stay where they are."""
+"""Finished sources are taken out of the batch only when no more than this share of all is unfinished."""
 
 Follow = Callable[[Tensor, Tensor | None, Tensor, Chosen], None]
-"""Is told the logits (B, W, V) of a step, what makes log-probabilities of them (B, W), those of the rows
-before the step (B, W), and the choice."""
+"""Called at every step with the logits (B, W, V), their log-sum-exp (B, W), the log-probability of each row
+before the step (B, W), and what was chosen."""
 
 
 class Group:
@@ -66,7 +66,7 @@ class Group:
         self._begin(memory, [(special.begin, *tokens) for tokens in read])
 
     def _begin(self, memory: Memory | None, read: Sequence[tuple[int, ...]]) -> None:
-        """Read all tokens of each source but the last, which the first step reads."""
+        """Read the begin symbol and prefix of each source, but for the last token, left to the first step."""
         device, padding = self._generator.device, self._generator.special.pad
         prefix = Prefix.of([tokens[:-1] for tokens in read], padding, device)
         totals = torch.zeros(len(read), device=device)
@@ -167,7 +167,7 @@ class Group:
         self._tokens, self._totals = chosen.tokens, totals
 
     def _drop_finished(self) -> list[Event]:
-        """Tell of the sources that are done, and drop them when that pays for copying the others."""
+        """Report the sources that are done, and drop them when that is worth copying the others."""
         going = (self._totals > -float("inf")).any(1).tolist()
         events = [
             Event(ranking.request, hypotheses=ranking.best())
@@ -236,7 +236,7 @@ def _readable(request: Request, end: int) -> tuple[int, ...]:
 
 
 def _prefix_totals(logits: Tensor, said: Prefix) -> Tensor:
-    """The log-probability of each prefix, whose tokens (B, T) these logits (B, T, V) speak of."""
+    """The log-probability of each prefix with tokens (B, T), by the logits (B, T, V) before each of them."""
     steps = logits.gather(2, said.tokens.unsqueeze(2))[..., 0] - log_normalisers(logits)
     lengths = torch.tensor(said.lengths, device=steps.device)
     past_end = torch.arange(steps.shape[1], device=steps.device) >= lengths[:, None]
@@ -244,7 +244,7 @@ def _prefix_totals(logits: Tensor, said: Prefix) -> Tensor:
 
 
 def _hard(watch: Watch | None) -> Watch:
-    """Attention on the source made hard, after another watcher has had its say."""
+    """A watcher that puts all weight of cross-attention on one position, after another has changed it."""
 
     def look(address: str, weights: Tensor, mask: Tensor | None) -> Tensor:
         weights = watch(address, weights, mask) if watch is not None else weights

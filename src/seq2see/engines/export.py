@@ -38,7 +38,7 @@ def table_places(model: TextModel, side: Side) -> int:
     """How many places are written out: far more than training showed, if there are as many."""
     longest = model.facts.longest_source if side == "encoder" else model.facts.longest_target
     far = max(1024, 2 * longest + 64)
-    return min(model.recipe.model.places(side) or far, far)
+    return min(model.recipe.model.length_limit(side) or far, far)
 
 
 @torch.no_grad()

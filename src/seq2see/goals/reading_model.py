@@ -234,11 +234,11 @@ class ReadingModel(Shown, Generic[A]):
 
     def refuse_too_long(self, rows: Iterable[Sequence[Any]]) -> None:
         """Refuse texts of more tokens than positions can name."""
-        places = self.recipe.model.places("encoder")
+        limit = self.recipe.model.length_limit("encoder")
         longest = max(map(len, rows), default=0)
-        if places is not None and longest > places:
+        if limit is not None and longest > limit:
             raise DataError(
-                f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
+                f"a line has {longest:,} tokens, and the positions of this model end at {limit:,}; "
                 f"split the line, or train with {self.recipe.model.unlimited('encoder')}"
             )
 

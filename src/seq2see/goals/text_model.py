@@ -377,7 +377,7 @@ class TextModel(Shown):
         """The most tokens of an output: generous by the training pairs, never far past the longest."""
         likely = math.ceil(1.5 * self.facts.length_ratio * length) + 10 + forced
         limit = settings.max_length or min(likely, 2 * self.facts.longest_target + 10 + forced)
-        limit = int(min(limit, self.recipe.model.places("decoder") or math.inf))
+        limit = int(min(limit, self.recipe.model.length_limit("decoder") or math.inf))
         if forced >= limit:
             raise SettingsError(
                 f"a prefix of {forced} tokens leaves no room in an output of at most {limit}; "
@@ -387,10 +387,10 @@ class TextModel(Shown):
 
     def refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
         """Refuse texts of more tokens than the positions of a side can name."""
-        places = self.recipe.model.places(side)
+        limit = self.recipe.model.length_limit(side)
         longest = max(map(len, rows), default=0)
-        if places is not None and longest > places:
+        if limit is not None and longest > limit:
             raise DataError(
-                f"a line has {longest:,} tokens, and the places of this model end at {places:,}; "
+                f"a line has {longest:,} tokens, and the positions of this model end at {limit:,}; "
                 f"split the line, or train with {self.recipe.model.unlimited(side)}"
             )

@@ -18,7 +18,7 @@ def plain_added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
 
 
 def added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
-    """The same; the (T, S, K) sums of a few rows at a time, made again for the gradient."""
+    """The same for a few rows at a time; the gradient computes the (T, S, K) sums again, so none are kept."""
     each = query.shape[1:].numel() * keys.shape[2]
     rows = max(1, _CHUNK.get(query.device.type, _OTHERWISE) // max(1, each))
     if rows >= len(query) or query.shape[2] == 1:  # one query for each row: there is little to hold

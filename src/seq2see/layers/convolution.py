@@ -8,7 +8,7 @@ __all__ = ["Convolution"]
 
 
 class Convolution(nn.Module):
-    """Each place sees its neighbours, and a gate decides what passes (Gehring et al. 2017)."""
+    """Each position sees its neighbours, and a gate decides what passes (Gehring et al. 2017)."""
 
     def __init__(self, width: int, kernel: int) -> None:
         super().__init__()
@@ -17,6 +17,6 @@ class Convolution(nn.Module):
         nn.init.zeros_(self.convolve.bias)  # type: ignore[arg-type]
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """New states (B, S, D); padding counts as zeros, as do the places beyond the ends."""
+        """New states (B, S, D); padding counts as zeros, as do the positions beyond the ends."""
         inputs = torch.where(mask.unsqueeze(-1), states, 0.0)
         return F.glu(self.convolve(inputs.transpose(1, 2)).transpose(1, 2), -1)

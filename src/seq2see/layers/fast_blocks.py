@@ -21,15 +21,15 @@ class FastSublayer(NamedTuple):
     norm_before: bool
     norm: Callable[[Tensor], Tensor]
     weight: Tensor
-    """Of the projection into the sublayer."""
+    """Weight and bias of the projection into the sublayer (queries, or the first feed-forward layer)."""
     bias: Tensor | None
     output_weight: Tensor
-    """Of the projection out of the sublayer, transposed."""
+    """Weight (transposed) and bias of the projection out of the sublayer."""
     output_bias: Tensor | None
 
     @classmethod
     def of(cls, residual: Residual, enter: tuple[Tensor, Tensor | None], leave: nn.Linear) -> Self:
-        """The residual path of modules, with the weight and bias of the projection into the sublayer."""
+        """Take the tensors out of modules; `enter` is weight and bias of the projection into the sublayer."""
         norm = norm_function(residual.norm)
         return cls(residual.place == "before", norm, *enter, leave.weight.t(), leave.bias)
 
@@ -45,7 +45,7 @@ class FastSublayer(NamedTuple):
 
 
 class FastWeights(NamedTuple):
-    """The weights of a block, joined for single steps."""
+    """The weights of one block, laid out for steps of a single position."""
 
     block: Block
     attention: FastSublayer
@@ -54,7 +54,7 @@ class FastWeights(NamedTuple):
 
     @classmethod
     def of(cls, block: Block) -> Self:
-        """Of a block as it is now; whether later changes of its weights are followed is not defined."""
+        """Take the weights of a block; make this anew after they have changed, since some are copies."""
         enter = block.attention.joined_weights("query", "key", "value")
         attention = FastSublayer.of(block.attention_residual, enter, block.attention.output)
         cross = None
@@ -69,7 +69,7 @@ class FastWeights(NamedTuple):
 
 
 class FastBlock(NamedTuple):
-    """What a block carries from step to step: weights, its own keys and values, and those of the sources."""
+    """A block while it decodes: its weights, its cached keys and values, and those of the sources."""
 
     weights: FastWeights
     past: KeyValueCache

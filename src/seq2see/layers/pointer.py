@@ -17,8 +17,8 @@ class Pointer(nn.Module):
     def forward(self, logits: Tensor, states: Tensor, looked: Tensor, tokens: Tensor, none: int) -> Tensor:
         """Log-probabilities (..., V), up to a constant where some of the source cannot be copied.
 
-        `looked` (..., S) are the weights on the source, whose places hold `tokens` (B, S) as ids of the
-        target; places that hold `none` have no such id.
+        `looked` (..., S) are the weights on the source, whose positions hold `tokens` (B, S) as ids of the
+        target; positions that hold `none` have no such id.
         """
         gate = self.gate(states).float()
         if looked.dim() == 3:

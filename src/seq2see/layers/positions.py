@@ -60,7 +60,7 @@ class Positions(nn.Module):
 
     @property
     def limited(self) -> bool:
-        """Whether there are positions that this kind has no vector for."""
+        """Whether positions from `max_length` on have no vector."""
         return self.kind in ("learned", "one-hot")
 
     def forward(self, states: Tensor, start: int | Tensor = 0) -> Tensor:

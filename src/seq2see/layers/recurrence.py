@@ -84,14 +84,14 @@ class RecurrentReader(nn.Module):
         self.leftward = RecurrentLayer(cell, inputs, each) if both_ways else None
 
     def forward(self, states: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """New states (B, S, D), and what each way had at its end, (B, D)."""
+        """New states (B, S, D), and the last state of each direction, joined, (B, D)."""
         rows = torch.arange(len(states), device=states.device)
         right = self.rightward(states, self.rightward.start(states))
         last = right[rows, lengths - 1]
         if self.leftward is None:
             return right, last
-        places = torch.arange(states.shape[1], device=states.device)
-        back = lengths[:, None] - 1 - places
-        turned = rows[:, None], torch.where(back >= 0, back, places)
+        positions = torch.arange(states.shape[1], device=states.device)
+        back = lengths[:, None] - 1 - positions
+        turned = rows[:, None], torch.where(back >= 0, back, positions)
         left = self.leftward(states[turned], self.leftward.start(states))[turned]
         return torch.cat([right, left], -1), torch.cat([last, left[:, 0]], -1)

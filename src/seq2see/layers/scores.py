@@ -1,4 +1,4 @@
-"""How well a place of the source fits a state of a recurrent decoder, and what is read from it.
+"""Attention of recurrent decoders: how well a position of the source fits a state, and what is read there.
 
 Letters of the lectures: h are the source's states (B, S, M), s the decoder's (B, T, D). Every score can be
 split among heads. Luong et al. 2015 ("Effective Approaches"), Bahdanau et al. 2015 ("Jointly Learning to
@@ -24,7 +24,7 @@ KeyActivation = Literal["tanh", "relu"]
 
 
 class Score(nn.Module, ABC):
-    """Keys of a source, made once, and how well each of them fits each state."""
+    """A score function of attention: keys are made of the source once, then scored against every state."""
 
     def __init__(self, heads: int) -> None:
         super().__init__()
@@ -123,20 +123,20 @@ class Concat(Score):
 
 
 class Location(Score):
-    """W_a s: a score for each place of the source, whatever stands there."""
+    """W_a s: a score for each position of the source, whatever token stands there."""
 
-    def __init__(self, width: int, heads: int, places: int) -> None:
+    def __init__(self, width: int, heads: int, max_length: int) -> None:
         super().__init__(heads)
-        self.places = places
-        self.place = nn.Parameter(torch.empty(heads, places, width // heads))
+        self.max_length = max_length
+        self.place = nn.Parameter(torch.empty(heads, max_length, width // heads))
         for head in self.place:
             nn.init.xavier_uniform_(head)
 
     def keys(self, memory: Tensor) -> Tensor:
         length = memory.shape[1]
-        if length > self.places:
+        if length > self.max_length:
             raise ValueError(
-                f"position {length} is past the {self.places} places of location attention; "
+                f"position {length} is past the {self.max_length} positions of location attention; "
                 "shorten the input, or train with a larger model.max_length or another attention"
             )
         return self.place[:, :length].expand(len(memory), -1, -1, -1)
@@ -158,7 +158,7 @@ class ScoredAttention(nn.Module):
         *,
         activation: KeyActivation = "tanh",
         learned_values: bool = False,
-        places: int = 0,
+        max_length: int = 0,
         dropout_rate: float = 0.0,
     ) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class ScoredAttention(nn.Module):
             "nonlinear": lambda: Factored(width, memory_width, heads, activation),
             "additive": lambda: Additive(width, memory_width, heads),
             "concat": lambda: Concat(width, memory_width, heads),
-            "location": lambda: Location(width, heads, places),
+            "location": lambda: Location(width, heads, max_length),
         }
         self.score = makers[kind]()
         self.value = nn.Linear(memory_width, memory_width, bias=False) if learned_values else None

@@ -49,8 +49,8 @@ def save(
     return path
 
 
-def show(view: "View", at: str, head: int | None) -> None:
-    """In a notebook the page, elsewhere shades."""
+def show(view: "View", at: str | None, head: int | None) -> None:
+    """Show a view: in a notebook as the page, elsewhere as a map in shades."""
     if "ipykernel" in sys.modules:
         from html import escape
 
@@ -65,6 +65,7 @@ def show(view: "View", at: str, head: int | None) -> None:
 
     from seq2see.lens.terminal import HeatMap
 
+    at = at or view._last_cross()
     console = Console(highlight=False)
     name = f"{at}, head {head}" if head is not None else f"{at}, all heads averaged"
     console.print(f"{name}: {view.output}", markup=False)

@@ -29,7 +29,7 @@ def live_page() -> str:
 
 
 def saved_page(view: View) -> str:
-    """One file with everything in it: modules, style, and what was seen."""
+    """One HTML file with modules, style and the view in it."""
     modules = {name: _data_url(file.read_bytes()) for name, file in _modules().items()}
     style = (web_file("style.css") or b"").decode()
     page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")

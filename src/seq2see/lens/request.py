@@ -1,4 +1,4 @@
-"""What somebody wants to look at, whatever kind of model it is."""
+"""A request for a view, the same for every kind of model."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ __all__ = ["LensRequest"]
 
 
 class LensRequest(NamedTuple):
-    """A text to look at; of a model that writes also the target, if one is given, and the search."""
+    """A text to look at; `target`, `beam` and `longest` are for models that write."""
 
     text: str
     features: str = ""

@@ -9,41 +9,41 @@ __all__ = ["SUMMARIES", "alignments", "merged", "rollout", "summarise"]
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """How spread out a row is: 0 for a single place, 1 for all places of the row alike, (H,)."""
+    """How spread out a row is: 0 for a single column, 1 for all columns of the row alike, (H,)."""
     spread = -(weights * weights.clamp(min=1e-30).log()).sum(-1)
-    places = (weights > 0).sum(-1).clamp(min=2)
-    return _mean_of_rows(spread / places.log(), weights)
+    columns = (weights > 0).sum(-1).clamp(min=2)
+    return _mean_of_rows(spread / columns.log(), weights)
 
 
 def first(weights: Tensor) -> Tensor:
-    """Mass on the first place: heads that have nothing to do often rest there (a sink)."""
+    """Mass on the first column: heads that have nothing to do often rest there (a sink)."""
     return _mean_of_rows(weights[..., 0], weights)
 
 
 def last(weights: Tensor) -> Tensor:
-    """Mass on the last place, which mostly is the end of the source."""
+    """Mass on the last column, which mostly is the end of the source."""
     return _mean_of_rows(weights[..., -1], weights)
 
 
 def diagonality(weights: Tensor) -> Tensor:
     """How close to the diagonal the mass lies: 1 on it, 0 as far away as a row allows."""
-    steps, places = weights.shape[1:]
+    steps, columns = weights.shape[1:]
     along = torch.linspace(0, 1, steps, device=weights.device)[:, None]
-    across = torch.linspace(0, 1, places, device=weights.device)
+    across = torch.linspace(0, 1, columns, device=weights.device)
     away = (along - across).abs()
     return 1 - _mean_of_rows((weights * away).sum(-1) / torch.maximum(along, 1 - along)[:, 0], weights)
 
 
 def distance(weights: Tensor) -> Tensor:
-    """How many places away from its own number a row looks, on the average."""
-    steps, places = weights.shape[1:]
+    """How many columns away from its own number a row looks, on the average."""
+    steps, columns = weights.shape[1:]
     rows = torch.arange(steps, device=weights.device)[:, None]
-    away = (rows - torch.arange(places, device=weights.device)).abs().to(weights.dtype)
+    away = (rows - torch.arange(columns, device=weights.device)).abs().to(weights.dtype)
     return _mean_of_rows((weights * away).sum(-1), weights)
 
 
 def coverage(weights: Tensor) -> Tensor:
-    """The share of the places that get as much weight, over all rows, as half of an even share."""
+    """The share of the columns that get as much weight, over all rows, as half of an even share."""
     seen = weights.sum(1)
     even = seen.sum(-1, keepdim=True) / weights.shape[-1]
     return (seen >= even / 2).to(weights.dtype).mean(-1)
@@ -66,7 +66,7 @@ def summarise(weights: Tensor) -> list[dict[str, float]]:
 
 
 def _mean_of_rows(values: Tensor, weights: Tensor) -> Tensor:
-    """Of (H, T) the mean over the rows that look anywhere, (H,)."""
+    """The mean of (H, T) over the rows that have any weight, (H,)."""
     looks = weights.sum(-1) > 0
     return (values * looks).sum(-1) / looks.sum(-1).clamp(min=1)
 

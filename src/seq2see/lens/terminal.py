@@ -1,4 +1,4 @@
-"""Attention in a terminal: colours where there are some, characters where there are none."""
+"""Attention in a terminal: in colours, or in shaded characters where there are no colours."""
 
 from collections.abc import Sequence
 

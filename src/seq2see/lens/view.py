@@ -187,13 +187,17 @@ class View:
         """The page in a notebook; shades in a terminal."""
         from seq2see.lens import drawing
 
-        drawing.show(self, at or self._last_cross(), head)
+        drawing.show(self, at, head)
 
     def _last_cross(self) -> str:
         crosses = [address for address in self.weights if address.endswith((".cross", ".pool"))]
         if not crosses:
             # A model that only reads may still look from each of its tokens at the others.
             crosses = [address for address in self.weights if address.startswith("encoder")]
+        if not crosses and self.kind != "text":
+            raise SettingsError(
+                "this model has no attention; model.attribution(text) says what each token did"
+            )
         if not crosses:
             raise SettingsError(
                 "this model has no attention on its source: all it knows of it is one summary"

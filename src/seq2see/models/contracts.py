@@ -34,14 +34,14 @@ Sides = Mapping[str, Side]
 
 @dataclass(frozen=True)
 class Loss:
-    """What training makes smaller: a sum over so many tokens, words or examples."""
+    """A loss summed over `count` tokens, words or examples, so that several batches can be added up."""
 
     total: Tensor
     count: Tensor
 
 
 class States(NamedTuple):
-    """States (B, S, D), and where they stand for something (B, S)."""
+    """States (B, S, D), and a mask (B, S) that is False where there is padding."""
 
     states: Tensor
     mask: Tensor
@@ -49,13 +49,13 @@ class States(NamedTuple):
 
 @dataclass(frozen=True)
 class Memory:
-    """An encoded source: states (B, S, D), where they hold a token (B, S), and one summary (B, D)."""
+    """An encoded source: states (B, S, D), a mask (B, S) that is False at padding, one summary (B, D)."""
 
     states: Tensor
     mask: Tensor
     summary: Tensor
     tokens: Tensor | None = None
-    """The source as ids of the target (B, S), where tokens may be copied."""
+    """The source as ids of the target's vocabulary (B, S), for models that can copy tokens."""
 
     def select(self, rows: Tensor) -> "Memory":
         """Keep, repeat or drop rows of the batch."""
@@ -91,12 +91,12 @@ class Prefix(NamedTuple):
 
 
 def rows_of(sources: Tensor, each: int) -> Tensor:
-    """The rows of some sources, where each source has so many."""
+    """The numbers of the rows of some sources, where every source has `each` rows."""
     return (sources[:, None] * each + torch.arange(each, device=sources.device)).flatten()
 
 
 class State(Protocol):
-    """What a decoder carries from one step to the next: some rows for each source, as many for all.
+    """What a decoder carries from one step to the next, for the same number of rows of every source.
 
     Rows may be at different positions. A state that has been used for a step, kept, moved or joined is not
     to be used again.
@@ -106,14 +106,14 @@ class State(Protocol):
         """Keep, repeat or drop sources, with all of their rows."""
 
     def move(self, rows: Tensor) -> Self:
-        """Continue other rows of the same sources: those of the first source, then of the second."""
+        """Let the rows of each source continue `rows` of the same source, listed source by source."""
 
     def join(self, other: Self) -> Self:
         """Add the sources of another state of the same decoder, with as many rows for each."""
 
 
 class Front(Protocol):
-    """Makes states of what is read: token ids now, patches of images later."""
+    """Turns what is read into states, one for each position."""
 
     @property
     def embed(self) -> nn.Embedding:
@@ -134,7 +134,7 @@ class Head(Protocol):
     """The end of a network: what it gives, and how wrong that is."""
 
     def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
-        """How far what the network gives is from what the batch says."""
+        """The loss of the network's outputs against the batch's target."""
 
 
 class Decoder(Protocol):
@@ -144,7 +144,7 @@ class Decoder(Protocol):
         """States of all positions of known targets, (B, T) -> (B, T, D)."""
 
     def begin(self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None) -> State:
-        """The state before the first step, or after a prefix; without a source, the prefix has the rows."""
+        """The state before the first step, or after a prefix, which without a memory has the rows."""
 
     def prefill(
         self, memory: Memory | None, prefix: Prefix, watch: Watch | None = None
@@ -160,7 +160,7 @@ class Generator(Protocol):
 
     @property
     def special(self) -> Special:
-        """The ids that begin and end an output, and those that none has."""
+        """The ids of the special symbols."""
 
     @property
     def device(self) -> torch.device:

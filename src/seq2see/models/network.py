@@ -40,7 +40,7 @@ DECODERS: dict[str, Callable[[nn.Embedding, ModelSettings, Any], Decoder]] = {
 
 
 class Network(nn.Module):
-    """Reads a source and gives what its head makes of it. Training knows only that a batch gives a loss."""
+    """A front, an encoder and a head; training knows only that `forward` turns a batch into a loss."""
 
     front: Front
     encoder: Encoder
@@ -54,7 +54,7 @@ class Network(nn.Module):
             self.add_module(name, part)
 
     def forward(self, batch: Batch) -> Loss:
-        """How wrong the network is about a batch, summed, and over how many tokens or examples."""
+        """The loss of a batch."""
         return self.head.loss(self.encode(batch.sides), None, batch)
 
     def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
@@ -63,7 +63,7 @@ class Network(nn.Module):
         return self.encoder(states, mask, watch)
 
     def parameter_counts(self) -> dict[str, int]:
-        """Weights by part; shared ones are counted once, where they first stand."""
+        """The number of weights of each part; shared ones are counted once, in their first part."""
         counts: dict[str, int] = {}
         for name, parameter in self.named_parameters():
             part = ".".join(name.split(".")[:2])

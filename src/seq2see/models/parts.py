@@ -15,7 +15,7 @@ __all__ = ["Chosen", "EncoderSettings", "FrontSettings", "PartSettings", "check_
 
 
 class PartSettings(Settings):
-    """What one part of a model is made of; every kind of part has settings of its own."""
+    """The settings of one part of a model, such as its encoder."""
 
     kind: str
 
@@ -24,11 +24,11 @@ class PartSettings(Settings):
 
 
 class FrontSettings(PartSettings):
-    """What makes states of the source."""
+    """Settings of a front."""
 
 
 class EncoderSettings(PartSettings):
-    """What reads the source's states."""
+    """Settings of an encoder."""
 
     @property
     def limited(self) -> bool:

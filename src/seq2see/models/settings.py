@@ -43,7 +43,7 @@ class RecurrentDecoderSettings(Settings):
     output: Literal["linear", "luong"] = "linear"
     """What joins state and context: a linear layer, or Luong's, which ends in a tanh."""
     input_feeding: bool = False
-    """Each step also gets what the step before it read."""
+    """The input of each step also has what the step before it read from the source."""
     self_attention: Literal[ScoreKind, "none"] = "none"
     """Each step also looks at the decoder's own states before it."""
 
@@ -81,7 +81,7 @@ class RecurrentDecoderSettings(Settings):
 
 
 def _kind(value: Any) -> str:
-    """Which of several settings is meant; a Transformer where nothing is said."""
+    """The kind that settings name; a Transformer where they name none."""
     if isinstance(value, dict):
         return str(value.get("kind", "transformer"))
     return str(getattr(value, "kind", "transformer"))
@@ -101,7 +101,7 @@ class ModelSettings(Settings):
     dropout: float = Field(default=0.1, ge=0, lt=1)
     attention_dropout: float = Field(default=0.0, ge=0, lt=1)
     max_length: int = Field(default=1024, ge=1, le=1_000_000)
-    """Places that learned and one-hot positions and location attention can name."""
+    """How many positions learned and one-hot positions and location attention have."""
     share_embeddings: bool = False
     """One embedding for source and target, which needs one vocabulary."""
     tie_output: bool = True
@@ -119,8 +119,8 @@ class ModelSettings(Settings):
     head: HeadSettings = HeadSettings()
     """Of a model that reads but does not write."""
 
-    def places(self, side: Literal["encoder", "decoder"]) -> int | None:
-        """How many positions a side can name, if there is a limit."""
+    def length_limit(self, side: Literal["encoder", "decoder"]) -> int | None:
+        """The most tokens that a side can take, or None where there is no limit."""
         if side == "decoder":
             limited = isinstance(self.decoder, TransformerSettings) and self.decoder.limited
         else:
@@ -128,7 +128,7 @@ class ModelSettings(Settings):
         return self.max_length if limited else None
 
     def unlimited(self, side: Literal["encoder", "decoder"]) -> str:
-        """What to choose so that a side has no limit of length."""
+        """Settings that would let a side take texts of any length, for error messages."""
         by_attention = side == "encoder" and self._by_location
         return "another attention than location" if by_attention else "sinusoidal or rotary positions"
 

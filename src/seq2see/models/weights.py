@@ -14,7 +14,7 @@ __all__ = ["load_weights", "read_tensors", "weights_of", "write_tensors"]
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Every weight and buffer; one that stands in several places goes by its first name."""
+    """Every weight and buffer; one that several modules share goes by its first name."""
     seen: set[int] = set()
     found = {}
     for name, tensor in model.state_dict().items():

@@ -38,7 +38,7 @@ def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def explorer(desk: Desk, hosts: list[str]) -> FastAPI:
-    """The application; `hosts` are the names that it may be asked by, which other pages cannot fake."""
+    """The application; requests for other hosts than these are refused, as those of other pages would be."""
     app = FastAPI(title="seq2see explorer", docs_url=None, redoc_url=None, responses=_refusals(400, 413))
     app.add_middleware(BoundedBody, most=1 << 20)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts)
@@ -117,7 +117,7 @@ def _serve_views(app: FastAPI, desk: Desk) -> None:
         response_class=Response,
     )
     def summary(name: Name, kind: Literal["rollout", "gradient", "occlusion"]) -> Response:
-        """What the encoder's layers pass on, or what the output owes to each source token."""
+        """Rollout through the encoder, or an attribution of each answer to the source tokens."""
         return _floats(desk.summary(name, kind))
 
 

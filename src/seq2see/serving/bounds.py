@@ -1,4 +1,4 @@
-"""A bound on what a request may send."""
+"""A limit on the size of requests."""
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -1,4 +1,4 @@
-"""Answers to the page's questions: views made one at a time, and the latest of them kept."""
+"""Makes the views that the page asks for, one at a time, and keeps the latest of them."""
 
 import hashlib
 import threading
@@ -22,9 +22,9 @@ from seq2see.settings import near
 __all__ = ["Desk", "ForgottenError", "MissingError"]
 
 _WEIGHTS = 100_000_000
-"""Weights that one view may have: 400 MB."""
+"""The most attention weights of one view: 400 MB."""
 _LONGEST = 1024
-"""Tokens of a source or an output at the most, however small the model is."""
+"""The most tokens of a source or an output, however small the model is."""
 _KEPT = 8
 """Views that are remembered; a page needs two or three at a time."""
 _SIDE = 48
@@ -118,7 +118,7 @@ class Desk:
         return view.in_words() if request.words else view
 
     def _donor(self, model: Predictor, edits: tuple[Edit, ...]) -> Predictor | None:
-        """The other model, where one lends."""
+        """The other model, where an edit borrows from it."""
         names = {edit.model for edit in edits if isinstance(edit, Borrow) and edit.model is not None}
         others = [lender for name in names if (lender := self._model(name)[1]) is not model]
         return others[0] if others else None

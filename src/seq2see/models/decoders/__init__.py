@@ -1,4 +1,4 @@
-"""Decoders: what writes a target, token by token."""
+"""Decoders, which write a target token by token."""
 
 from seq2see.models.decoders.recurrent import RecurrentDecoder
 from seq2see.models.decoders.transformer import TransformerDecoder

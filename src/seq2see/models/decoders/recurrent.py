@@ -62,7 +62,7 @@ class RecurrentState:
         return RecurrentState(layers, memory, past, fed, self.sources + other.sources)
 
     def where(self, active: Tensor, before: "RecurrentState") -> "RecurrentState":
-        """This state for the active rows (rows,); the others stay as they were before the last step."""
+        """This state for the rows where `active` (rows,) is True, and `before` for the others."""
         past, fed = self.past, self.fed
         if past is not None and before.past is not None:
             mask = pad(_own(before.past), (0, 1)) | pad(active.view(-1, 1, 1, 1), (past.keys.shape[2] - 1, 0))
@@ -113,7 +113,7 @@ class RecurrentDecoder(nn.Module):
                 part.heads,
                 activation=part.activation,
                 learned_values=part.learned_values,
-                places=settings.max_length,
+                max_length=settings.max_length,
                 dropout_rate=settings.attention_dropout,
             )
             if part.attention != "none" and crosses
@@ -146,7 +146,7 @@ class RecurrentDecoder(nn.Module):
     def begin(
         self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None
     ) -> RecurrentState:
-        """The state before the first step, or after a prefix; without a source, the prefix has the rows."""
+        """The state before the first step, or after a prefix, which without a memory has the rows."""
         if prefix is not None:
             return self.prefill(memory, prefix, watch)[1]
         assert memory is not None, "without a source, give a prefix: it says how many rows there are"

@@ -71,7 +71,7 @@ class TransformerDecoder(nn.Module):
         watch: Watch | None = None,
         plain: bool = False,
     ) -> PlainState | FastState:
-        """The state before the first step, or after a prefix; without a source, the prefix has the rows."""
+        """The state before the first step, or after a prefix, which without a memory has the rows."""
         if prefix is None:
             assert memory is not None, "without a source, give a prefix: it says how many rows there are"
             prefix = Prefix.empty(len(memory.mask), memory.mask.device)
@@ -124,7 +124,7 @@ class TransformerDecoder(nn.Module):
         return DecoderOutput(self.final_norm(states), weights), blocks
 
     def _empty(self, tokens: Tensor, memory: Memory | None) -> tuple[DecoderOutput, list[BlockPast]]:
-        """No position at all."""
+        """The output and the caches of a prefix without any token."""
         blocks = [cast(Block, block) for block in self.blocks]
         width = self.embed.embedding_dim
         states = self.embed.weight.new_empty(len(tokens), 0, width)
@@ -156,13 +156,13 @@ class TransformerDecoder(nn.Module):
         return rotation, rotation if self.positions.kind == "rotary" else None
 
     def _watches(self, watch: Watch | None) -> tuple["_NotedWeights | None", list[Watch | None]]:
-        """Who watches each block; where tokens are copied, the last cross-attention's weights are noted."""
+        """The watcher of each block; for copying, that of the last block keeps its cross-attention."""
         noted = _NotedWeights(watch) if self.copies else None
         return noted, [*[watch] * (len(self.blocks) - 1), noted or watch]
 
 
 class _NotedWeights:
-    """Notes the weights of the last attention that it was told of, after another watcher had its say."""
+    """Keeps the weights that it was given last, after another watcher has changed them."""
 
     weights: Tensor
 

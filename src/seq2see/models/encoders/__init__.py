@@ -1,4 +1,4 @@
-"""Encoders: what reads a source."""
+"""Encoders, which turn the front's states into a memory of the source."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple

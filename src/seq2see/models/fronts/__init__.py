@@ -1,4 +1,4 @@
-"""Fronts: what makes states of the source."""
+"""Fronts, which turn ids into states."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple

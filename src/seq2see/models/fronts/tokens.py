@@ -31,7 +31,7 @@ class TokenFrontSettings(FrontSettings):
 
 
 class TokenFront(nn.Module):
-    """Embedded tokens that know their place."""
+    """Embeds tokens and adds their positions."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class TokenFront(nn.Module):
 
 
 def embedding(vocabulary: Vocabulary, width: int) -> nn.Embedding:
-    """A table of vectors, in which padding has zeros."""
+    """An embedding whose vector for padding is zero."""
     pad = vocabulary.special.pad
     embed = nn.Embedding(vocabulary.size, width, padding_idx=pad)
     nn.init.normal_(embed.weight, std=width**-0.5)

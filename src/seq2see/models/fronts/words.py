@@ -24,7 +24,7 @@ class WordFrontSettings(FrontSettings):
     word_width: int = Field(default=100, ge=1, le=65536)
     letter_width: int = Field(default=32, ge=1, le=65536)
     letter_features: int = Field(default=100, ge=1, le=65536)
-    """What a convolution over the letters of a word finds, at each of its kernels."""
+    """How many features a convolution over the letters of a word gives, for each kernel size."""
     kernels: tuple[int, ...] = (3, 5)
     """How many neighbouring letters are seen at once."""
     most_words: int = Field(default=50_000, ge=1)
@@ -82,7 +82,7 @@ class WordFront(nn.Module):
         return States(self.dropout(self.join(self.dropout(joined))), mask)
 
     def _spelt(self, letters: Tensor, seen: Tensor) -> Tensor:
-        """The strongest answer of each pattern anywhere in each word, (W, L) -> (W, F)."""
+        """The maximum of each convolution feature over the letters of each word, (W, L) -> (W, F)."""
         states = (self.letters(letters) * self.scales[1]).masked_fill(~seen[..., None], 0)
         found = []
         for size, kernel in zip(self.sizes, self.kernels, strict=True):
