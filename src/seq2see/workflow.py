@@ -125,6 +125,8 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     files = open_files(asked.data, asked.seed, goal)
     choice = goal.choose(files.found, merge(settled, wishes), "encoder" not in settled.get("model", {}))
     refuse_decoder(request, merge(settled, wishes), choice.fixed, name)
+    if files.train.taken is not None:
+        choice.say(f"columns: {files.train.taken}")
     if why:
         choice.say(f"goal: {name} ({why}; --goal chooses another)")
     recipe = compose([choice.values, {"goal": name}, named, given, wishes, choice.fixed], origin)
