@@ -14,19 +14,23 @@ def card(run: Run, progress: Progress) -> str:
     encoder, decoder = recipe.model.encoder, recipe.model.decoder
     writes = f"{decoder.kind} decoder of {decoder.layers} layers, " if decoder is not None else ""
     layers = getattr(encoder, "layers", 0)
+    reads = f"{encoder.kind} encoder of {layers} layers" if layers else "no encoder"
+    kinds = f"source: {recipe.text.source.kind}"
+    if decoder is not None:
+        kinds += f", target: {recipe.text.target.kind}"
     told = "".join(
         f"\n- **{name.replace('_', ' ').capitalize()}**: {value:.4g}."
         for name, value in run.calibration.items()
     )
     return f"""# A seq2see model
 
-- **Data**: {facts.train_pairs:,} training pairs, {facts.dev_pairs:,} dev pairs
-  (source: {recipe.text.source.kind}, target: {recipe.text.target.kind}).
+- **Data**: {facts.train_pairs:,} training examples, {facts.dev_pairs:,} dev examples
+  ({kinds}).
 - **Goal**: {recipe.goal}.
-- **Model**: {encoder.kind} encoder of {layers} layers,
+- **Model**: {reads},
   {writes}width {recipe.model.width}, {parameters:,} parameters.
 - **Training**: {progress.step:,} of {recipe.training.steps:,} steps, {progress.seconds / 60:.1f} minutes,
-  {progress.tokens:,} target tokens, seed {recipe.seed}.
+  {progress.tokens:,} tokens, seed {recipe.seed}.
 - **Dev scores of the best weights** (chosen by {recipe.training.metric}): {best or "not looked yet"}.{told}
 
 Use it: `seq2see predict {{this folder}} FILE`, or in Python `seq2see.load("{{this folder}}")(["text"])`.

@@ -23,6 +23,7 @@ from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, Tra
 from seq2see.evaluation import METRICS, metric_named, metrics_for, score
 from seq2see.files import replace_text
 from seq2see.goals import Columns, Predictor, goal_named
+from seq2see.goals.text_values import COUNTED, counted_by
 from seq2see.judgement import Floor, floor_of
 from seq2see.models import Network
 from seq2see.recipe import Recipe, compose, compose_parts, read_recipe
@@ -124,6 +125,8 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     files = open_files(asked.data, asked.seed, goal)
     choice = goal.choose(files.found, merge(settled, wishes), "encoder" not in settled.get("model", {}))
     refuse_decoder(request, merge(settled, wishes), choice.fixed, name)
+    if files.train.taken is not None:
+        choice.say(f"columns: {files.train.taken}")
     if why:
         choice.say(f"goal: {name} ({why}; --goal chooses another)")
     recipe = compose([choice.values, {"goal": name}, named, given, wishes, choice.fixed], origin)
@@ -241,6 +244,11 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
         if pieces:
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
+    again = len(corpus.dev_pairs) - len({(pair.source, pair.features) for pair in corpus.dev_pairs})
+    if again and isinstance(corpus.columns["target"], TargetText):
+        tell(
+            f"dev scores: {COUNTED[counted_by(corpus.dev_pairs)]} ({many(again, 'source')} there come again)"
+        )
     if facts.dev_sources_in_train:
         tell(f"beware: at least {facts.dev_sources_in_train:,} dev sources also stand in the training file")
 

@@ -211,3 +211,23 @@ def test_threads_that_borrow_in_turns_leave_the_number_alone():
     finally:
         torch.set_num_threads(before)
     assert seen == {"inside": 1, "first": 3, "other": 3, "new": 3}
+
+
+def test_streams_that_are_read_in_turns_leave_the_number_alone():
+    """H: two generators of one thread, where the one that began first also ends first."""
+
+    def borrowing():
+        with one_thread():
+            yield torch.get_num_threads()
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        one, other = borrowing(), borrowing()
+        assert (next(one), next(other)) == (1, 1)
+        one.close()
+        assert torch.get_num_threads() == 1, "the other still needs it"
+        other.close()
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)

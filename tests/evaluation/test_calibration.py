@@ -64,3 +64,13 @@ def test_bins_are_equal_and_closed_above():
 def test_softmax_stands_large_logits():
     """H: logits of a thousand give probabilities, not nan."""
     assert probabilities(np.array([[1000.0, 0.0]])) == pytest.approx(np.array([[1.0, 0.0]]))
+
+
+def test_nothing_is_beyond_doubt() -> None:
+    """H: where every answer is right, more examples make a model surer, and none makes it certain."""
+    sure = []
+    for count in (10, 100, 1000):
+        logits = np.tile([0.2, 0.0], (count, 1))
+        temperature = fit_temperature(logits, np.zeros(count, dtype=int))
+        sure.append(float(probabilities(logits, temperature)[0, 0]))
+    assert 0.9 < sure[0] < sure[1] < sure[2] < 1

@@ -101,3 +101,9 @@ def test_presets_are_documented() -> None:
 
     text = (ROOT / "docs" / "recipe.md").read_text()
     assert all(f"`{name}`" in text for name in presets())
+
+
+def test_no_test_module_is_named_like_a_folder_of_runs() -> None:
+    """`runs/` at the root, which the demo makes, must not shadow a module of the tests."""
+    names = {path.stem for path in (ROOT / "tests").rglob("*.py")}
+    assert not names & {"runs", "dist", "build"}

@@ -26,7 +26,7 @@ def check(
     columns = columns_of(base, **named)
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
     kind, numbers = _kind(meant), list(map(str, columns.numbers))
-    found = run_check(files, columns, lambda example: kind.problem(example, numbers), kind.odd)
+    found = run_check(files, columns, lambda example: kind.problem(example, numbers), kind.odd, kind.targets)
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:
@@ -67,7 +67,10 @@ def _print(one: FileCheck, show: int) -> None:
         results.print(f"  [{style}]{escape(kind)}[/]: {one.counts[kind]:,}", soft_wrap=True)
         for item in listed[:show]:
             results.print(f"    line {item.line}: {escape(item.detail)}", highlight=False, soft_wrap=True)
-    sides = {"source": one.source, "target": one.target, "features": one.features}
+    if one.targets is not None:
+        results.print(f"  {one.targets}", highlight=False, markup=False, soft_wrap=True)
+    target = one.target if one.targets is None else None  # letters of labels say nothing
+    sides = {"source": one.source, "target": target, "features": one.features}
     rows = [
         (name, s.mean, s.longest, s.mean_words, s.longest_words, s.symbols, " ".join(map(_rare, s.rarest)))
         for name, s in sides.items()

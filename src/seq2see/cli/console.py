@@ -1,6 +1,7 @@
 """Where words and tables go: results to standard output, all else to standard error."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,16 @@ def say(text: str) -> None:
 
 
 def answer(value: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False))
+    """Print one JSON object; numbers that JSON does not know (infinite, or none) become null."""
+    print(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def figure_kind(path: Path | None) -> str:

@@ -10,23 +10,17 @@ from seq2see.cli.columns import Named, at_rest, examples_for
 from seq2see.cli.console import answer, errors, figure_kind, results, say, table
 from seq2see.cli.predict import Asked, choose_engine
 from seq2see.data import Pair
+from seq2see.data.values import many
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import METRICS, Outcome
 from seq2see.evaluation import compare as compare_outcomes
 from seq2see.files import replace_bytes
 from seq2see.goals import Predictor, load
-from seq2see.goals.text_model import TextModel, counted_by
+from seq2see.goals.text_model import TextModel
+from seq2see.goals.text_values import COUNTED, counted_by
 from seq2see.judgement import Judgement, judge, training_examples
 
 __all__ = ["compare", "evaluate"]
-
-
-_EACH = {
-    "example": "examples of {file}",
-    "line": "lines of {file}: each line counts",
-    "source": "sources of {file}: each distinct source counts once, any of its targets is right",
-}
-"""What is counted once, in words."""
 
 
 def evaluate(
@@ -80,7 +74,8 @@ def _counted(
 
 
 def _show(found: Judgement, file: str, counted: dict[str, str], bad: Sequence[dict[str, Any]]) -> None:
-    title = f"{len(found.outcome):,} {_EACH[counted['by']].format(file=file)}"
+    how = COUNTED.get(counted["by"])
+    title = many(len(found.outcome), counted["by"]) + f" of {file}" + (f": {how}" if how else "")
     rows = []
     for name, value in found.scores.items():
         below = found.floor.scores.get(name) if found.floor is not None else None

@@ -41,7 +41,7 @@ def info(run: Path, as_json: bool) -> None:
     rows = [*counts.items(), ("all", sum(counts.values()))]
     results.print(table("parameters", ("part", "count"), rows, ["count"]))
     data = [
-        (name.replace("_", " "), value)
+        (name.replace("_", " ").replace("pairs", "examples"), value)
         for name, value in asdict(model.facts).items()
         if isinstance(value, int | float)
     ]

@@ -51,6 +51,8 @@ class FileCheck:
     features: SideSummary | None
     coverage: dict[str, Coverage]
     """For each side of a dev file; empty for the training file."""
+    targets: str | None = None
+    """What the targets are, where they are classes, numbers or tags."""
 
     @property
     def unusable(self) -> int:
@@ -60,14 +62,21 @@ class FileCheck:
 
 Odd = Callable[[Sequence[Pair]], list[Problem]]
 """What is odd about all the examples of a file together, by what is to be made of them."""
+Targets = Callable[[Sequence[Pair]], str]
+"""What the targets of a file are, in a line."""
 
 
 def check(
-    names: Sequence[str], columns: Columns, problem: Check | None = None, odd: Odd | None = None
+    names: Sequence[str],
+    columns: Columns,
+    problem: Check | None = None,
+    odd: Odd | None = None,
+    targets: Targets | None = None,
 ) -> list[FileCheck]:
     """Look through files of pairs; the first is the training data, the others are dev or test data.
 
-    `problem` finds what is wrong with one example, and `odd` with all of a file together.
+    `problem` finds what is wrong with one example, and `odd` with all of a file together; `targets` says what
+    the targets of a file are.
     """
     files = [PairFile(name, columns, training=not place, check=problem) for place, name in enumerate(names)]
     for path in (path for file in files for path in file.paths):
@@ -77,7 +86,7 @@ def check(
     checks: list[FileCheck] = []
     training: _Contents | None = None
     for file in files:
-        contents = _Contents(file, odd)
+        contents = _Contents(file, odd, targets)
         checks.append(contents.finish(training))
         training = training or contents
     return checks
@@ -141,9 +150,9 @@ class _Index:
 class _Contents:
     """A file read once: its problems, its sides, and keys that stand for its pairs."""
 
-    def __init__(self, file: PairFile, odd: Odd | None = None) -> None:
+    def __init__(self, file: PairFile, odd: Odd | None = None, targets: Targets | None = None) -> None:
         self.name = file.name
-        self._odd, self._examples = odd, list[Pair]()
+        self._odd, self._targets, self._examples = odd, targets, list[Pair]()
         self.lines = 0
         self.tally = _Tally()
         self.source, self.target = TextSide("source"), TextSide("target")
@@ -169,12 +178,15 @@ class _Contents:
         if self._odd is not None:
             for problem in self._odd(self._examples):
                 self.tally.add(problem)
-            self._examples = []
+        meant = self._targets(self._examples) if self._targets is not None and self._examples else None
+        self._examples = []
         if training:
             self._find_seen(training)
         coverage = self._coverage(training) if training and pairs else {}
         problems, counts = self.tally.in_order(), dict(self.tally.counts)
-        return FileCheck(self.name, self.lines, pairs, problems, counts, source, target, features, coverage)
+        return FileCheck(
+            self.name, self.lines, pairs, problems, counts, source, target, features, coverage, meant
+        )
 
     def _read(self, file: PairFile) -> None:
         chunk: list[Pair] = []

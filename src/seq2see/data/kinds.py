@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from seq2see.data.check import Odd
-from seq2see.data.oddities import odd_labels, odd_numbers, odd_tags
+from seq2see.data.check import Odd, Targets
+from seq2see.data.oddities import label_balance, number_range, odd_labels, odd_numbers, odd_tags, tag_balance
 from seq2see.data.pairs import Pair, PairFile, Problem
 from seq2see.data.survey import peek
 from seq2see.data.values import many, parse_number, split_tags, split_words
@@ -31,6 +31,8 @@ class ExampleKind(NamedTuple):
     """What is wrong with an example, whose first extra columns are numbers with these names."""
     odd: Odd | None
     """What is odd about all examples of a file together."""
+    targets: Targets | None = None
+    """What the targets of a file are, in a line."""
 
 
 def guess_goal(file: PairFile) -> tuple[str, str]:
@@ -107,9 +109,9 @@ def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
     return None
 
 
-TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags)
-NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers)
-CLASSES = ExampleKind(_are_classes, without_number, odd_labels)
+TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags, tag_balance)
+NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers, number_range)
+CLASSES = ExampleKind(_are_classes, without_number, odd_labels, label_balance)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
 KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
 """Kinds by the names of their goals, in the order in which they are considered; the last suits anything."""

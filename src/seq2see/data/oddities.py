@@ -7,9 +7,9 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from seq2see.data import Pair, Problem
-from seq2see.data.values import SEPARATOR, parse_number, split_labels, split_tags, split_words
+from seq2see.data.values import SEPARATOR, many, parse_number, split_labels, split_tags, split_words
 
-__all__ = ["odd_labels", "odd_numbers", "odd_tags"]
+__all__ = ["label_balance", "number_range", "odd_labels", "odd_numbers", "odd_tags", "tag_balance"]
 
 _RARE = 5
 """A label that stands there fewer times can hardly be learnt."""
@@ -19,15 +19,46 @@ _LOPSIDED = 0.95
 """The share of one label from which on a model learns little but that one."""
 _FAR = 8.0
 """Numbers so many deviations (by the median) from the middle are outliers."""
+_SHOWN = 10
+"""Labels that are listed with their shares."""
 _MOST_LABELS = 500
 """Among more labels than this, looking for pairs that are alike would take too long."""
 
 
 def odd_labels(examples: Sequence[Pair]) -> list[Problem]:
     """Labels that are rare, nearly alike, or nearly alone."""
+    return _odd(_labels(examples), "label")
+
+
+def label_balance(examples: Sequence[Pair]) -> str:
+    """How often each label stands there."""
+    return _balance(Counter(label for _, label in _labels(examples)), "label")
+
+
+def tag_balance(examples: Sequence[Pair]) -> str:
+    """How often each tag of the first column stands there."""
+    return _balance(Counter(tag for one in examples for tag in split_tags(one.target)[0]), "tag")
+
+
+def number_range(examples: Sequence[Pair]) -> str:
+    """Where the numbers lie."""
+    values = np.array([parse_number(one.target) or 0.0 for one in examples] or [0.0])
+    low, middle, high = np.quantile(values, [0, 0.5, 1])
+    return f"numbers from {low:.6g} to {high:.6g}, half of them below {middle:.6g}"
+
+
+def _balance(counts: Counter[str], what: str) -> str:
+    shown = ", ".join(
+        f"{label} {number:,} ({number / counts.total():.1%})" for label, number in counts.most_common(_SHOWN)
+    )
+    return f"{many(len(counts), f'distinct {what}')}: {shown}{', ...' if len(counts) > _SHOWN else ''}"
+
+
+def _labels(examples: Sequence[Pair]) -> list[tuple[int, str]]:
+    """Every label with its line; where many targets have several, each counts."""
     several = sum(SEPARATOR in one.target for one in examples) > len(examples) // 20
     read: Callable[[str], list[str]] = split_labels if several else lambda text: [text.strip()]
-    return _odd(((one.line, label) for one in examples for label in read(one.target)), "label")
+    return [(one.line, label) for one in examples for label in read(one.target)]
 
 
 def odd_tags(examples: Sequence[Pair]) -> list[Problem]:

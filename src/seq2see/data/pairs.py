@@ -120,6 +120,8 @@ class PairFile:
         self._task = Task.parse(self.name, training) if is_task(self.name) else None
         self.paths = [] if self._task else _paths(self.name)
         self.columns = columns
+        self.taken: str | None = None
+        """The columns that were taken of a file with a header, once it has been read."""
         self._needs_target = needs_target
         self._check = check
         self.format = formats.FORMATS.get(_ending(self.paths[0]), "tsv") if self.paths else "tsv"
@@ -230,7 +232,13 @@ class PairFile:
         records = formats.csv_records(texts, self.name)
         header = next(records, (1, []))[1]
         names = header if isinstance(header, list) else []
-        pick = formats.from_list(wanted.guessed(names), names, self.name, "between commas")
+        chosen = wanted.guessed(names)
+        pick = formats.from_list(chosen, names, self.name, "between commas")
+        source, *targets = (
+            names[one - 1] if isinstance(one, int) and one <= len(names) else str(one)
+            for one in (chosen.source, *chosen.target)
+        )
+        self.taken = f"{source} (source) and {', '.join(targets)} (target)" if targets else None
         for line, fields in records:
             if isinstance(fields, BadRecordError):
                 yield line, fields

@@ -19,20 +19,29 @@ Truth = NDArray[np.integer[Any]]
 def fit_temperature(logits: Logits, truth: Truth) -> float:
     """The number that logits of the dev set are divided by to give the best probabilities.
 
-    It minimises the negative log-likelihood and changes no prediction.
+    It minimises the negative log-likelihood and changes no prediction. One more example, of which nothing is
+    known, is thought to stand there: where all answers are right, a model must not become sure beyond doubt
+    (as Platt 1999 does for two classes).
     """
     from scipy.optimize import minimize_scalar
 
     if len(truth) == 0:
         return 1.0
     found = minimize_scalar(
-        lambda log: negative_log_likelihood(logits / math.exp(log), truth),
+        lambda log: _doubtful(logits / math.exp(log), truth),
         bounds=(-_LIMIT, _LIMIT),
         method="bounded",
     )
     temperature = math.exp(float(found.x))
-    better = float(found.fun) < negative_log_likelihood(logits, truth)
+    better = float(found.fun) < _doubtful(logits, truth)
     return temperature if better else 1.0
+
+
+def _doubtful(logits: Logits, truth: Truth) -> float:
+    """The mean negative log-likelihood with one more example, whose class may be any."""
+    count = len(truth)
+    any_class = float(-_log_probabilities(logits).mean())
+    return (count * negative_log_likelihood(logits, truth) + any_class) / (count + 1)
 
 
 def probabilities(logits: Logits, temperature: float = 1.0) -> Logits:

@@ -6,10 +6,15 @@ from typing import Literal
 
 from seq2see.data import Pair
 
-__all__ = ["By", "Output", "Source", "counted_by"]
+__all__ = ["COUNTED", "By", "Output", "Source", "counted_by"]
 
 By = Literal["line", "source"]
 """What is scored once: each line, or each distinct source with all of its targets as references."""
+COUNTED: dict[str, str] = {
+    "line": "each line counts",
+    "source": "each distinct source counts once, any of its targets is right",
+}
+"""The same in words."""
 
 
 @dataclass(frozen=True)
