@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from seq2see.evaluation.metrics import METRICS, Metric, metrics_for, score
 from seq2see.evaluation.outcomes import Outcome
+from seq2see.notebook import Printed
 
 __all__ = ["Comparison", "compare", "mcnemar"]
 
@@ -16,7 +17,7 @@ _MCNEMAR = "McNemar, exact"
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Printed):
     """One metric of two systems, and how likely chance alone gives such a difference."""
 
     metric: str

@@ -35,6 +35,7 @@ from seq2see.lens.view import AnswerKind
 from seq2see.models import Network, make_reader
 from seq2see.models.contracts import Sides
 from seq2see.models.heads import ClassHead
+from seq2see.notebook import Printed
 from seq2see.recipe import Recipe
 from seq2see.run import Run
 
@@ -137,7 +138,7 @@ class Classify(KeepsColumns):
 
 
 @dataclass(frozen=True)
-class Classified:
+class Classified(Printed):
     """The class of a text, or its labels, with the probability of each class."""
 
     labels: tuple[str, ...]

@@ -32,6 +32,7 @@ from seq2see.lens.reading import Reading
 from seq2see.models import Network, make_reader
 from seq2see.models.contracts import Sides
 from seq2see.models.heads import NumberHead
+from seq2see.notebook import Printed
 from seq2see.recipe import Recipe
 from seq2see.run import Run
 
@@ -90,7 +91,7 @@ class Regress(KeepsColumns):
 
 
 @dataclass(frozen=True)
-class Estimated:
+class Estimated(Printed):
     """A number, and an interval that holds the truth nine times out of ten where that is known."""
 
     value: float | None

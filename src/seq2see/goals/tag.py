@@ -32,6 +32,7 @@ from seq2see.lens.reading import Reading
 from seq2see.models import Network, make_reader
 from seq2see.models.contracts import Sides
 from seq2see.models.heads import TagHead
+from seq2see.notebook import Printed
 from seq2see.recipe import Recipe
 from seq2see.run import Run
 
@@ -92,7 +93,7 @@ class Tag(KeepsColumns):
 
 
 @dataclass(frozen=True)
-class Tagged:
+class Tagged(Printed):
     """The words of a sentence, their tags in each column, and how likely each tag is."""
 
     words: tuple[str, ...]

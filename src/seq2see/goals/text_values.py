@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from seq2see.data import Pair
+from seq2see.notebook import Printed
 
 __all__ = ["COUNTED", "By", "Output", "Source", "counted_by"]
 
@@ -31,7 +32,7 @@ class Source:
 
 
 @dataclass(frozen=True, repr=False)
-class Output:
+class Output(Printed):
     """A decoded text with its log-probability and the score it was ranked by (NaN where not asked for)."""
 
     text: str

@@ -52,14 +52,9 @@ def save(
 def show(view: "View", at: str | None, head: int | None) -> None:
     """Show a view: in a notebook as the page, elsewhere as a map in shades."""
     if "ipykernel" in sys.modules:
-        from html import escape
+        from IPython.display import display
 
-        from IPython.display import HTML, display
-
-        from seq2see.lens.page import saved_page
-
-        page = escape(saved_page(view), quote=True)
-        display(HTML(f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0"></iframe>'))
+        display(view)
         return
     from rich.console import Console
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from seq2see.lens.view import View, sides_of
 
-__all__ = ["as_bytes", "described", "live_page", "map_of", "saved_page", "web_file"]
+__all__ = ["as_bytes", "described", "framed_page", "live_page", "map_of", "saved_page", "web_file"]
 
 _MARK = "<!-- importmap -->"
 _STYLE = '<link rel="stylesheet" href="/web/style.css">'
@@ -26,6 +27,12 @@ def web_file(name: str) -> bytes | None:
 def live_page() -> str:
     """The page as a server gives it out: its modules are files of their own."""
     return _page({name: f"/web/{file.name}" for name, file in _modules().items()})
+
+
+def framed_page(view: View) -> str:
+    """The saved page inside a frame, as a notebook shows it."""
+    page = escape(saved_page(view), quote=True)
+    return f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0"></iframe>'
 
 
 def saved_page(view: View) -> str:

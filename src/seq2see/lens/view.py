@@ -103,9 +103,10 @@ class View:
         )
 
     def _repr_html_(self) -> str:
-        from html import escape
+        """The explorer's page with this view in it, for a notebook."""
+        from seq2see.lens.page import framed_page
 
-        return f"<pre>{escape(repr(self))}</pre>"
+        return framed_page(self)
 
     def at(self, address: str | None = None, head: int | None = None) -> Tensor:
         """Weights of one head, (T, S); of all heads averaged if none is named, which is a summary."""
