@@ -145,8 +145,8 @@ def test_what_it_cannot_do_is_done_by_our_own_loop(options: dict[str, Any], tmp_
 def test_symbols_that_are_never_written(tmp_path: Path) -> None:
     """A model that often would rather say padding, begin or unknown before it ends."""
     model = small_run(tie_output=False)
-    assert model.network.output is not None
-    model.network.output.bias.data[:4] += torch.tensor([4.0, 4.0, 2.5, 4.0])
+    assert model.network.head.output is not None
+    model.network.head.output.bias.data[:4] += torch.tensor([4.0, 4.0, 2.5, 4.0])
     own, its, engine = both(model, tmp_path, sentences(), beam=1)
     agree(own, its)
     assert sum(not output[0].cut for output in own) > 30
