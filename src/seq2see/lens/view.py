@@ -12,7 +12,7 @@ from seq2see.errors import SettingsError
 from seq2see.lens import summaries
 from seq2see.settings import near
 
-__all__ = ["AnswerKind", "Branch", "Effect", "Step", "View", "sides_of", "token_difference"]
+__all__ = ["AnswerKind", "Branch", "Effect", "Side", "Step", "View", "sides_of", "token_difference"]
 
 _WORD = "▁"
 """What the label of a token begins with where it begins a word."""

@@ -78,7 +78,8 @@ class Desk:
             self._views.move_to_end(name)
             while len(self._views) > 1 and (len(self._views) > _KEPT or self._held() > 3 * _WEIGHTS):
                 self._views.popitem(last=False)
-        return ViewAnswer(id=name, code=self._code(run, request), **described(view))
+        answer = {"id": name, "code": self._code(run, request), **described(view)}
+        return ViewAnswer.model_validate(answer)
 
     def weights(self, name: str, address: str, head: str) -> Tensor:
         """The map of one head, or of all heads averaged, (T, S)."""

@@ -1,11 +1,11 @@
 """What the explorer's page may ask for: every field bounded."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from seq2see.lens.edits import Edit
-from seq2see.lens.view import AnswerKind
+from seq2see.lens.view import AnswerKind, Side
 from seq2see.settings import Settings
 
 __all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "ViewAnswer", "ViewRequest"]
@@ -28,6 +28,53 @@ class ViewRequest(Settings):
     edits: tuple[Edit, ...] = Field(default=(), max_length=EDITS)
 
 
+class StepAnswer(Settings):
+    """One answer or output token, with the likeliest choices in its place: id, label, log-probability."""
+
+    log_probability: float | None
+    top: list[tuple[int, str, float | None]]
+
+
+class MapAnswer(Settings):
+    """An attention: what its rows and columns stand for, and a few numbers about each head."""
+
+    address: str
+    heads: int
+    rows: Side
+    columns: Side
+    shape: tuple[int, int]
+    summaries: list[dict[str, float]]
+
+
+class EffectAnswer(Settings):
+    """What edits changed, as `lens.view.Effect` has it."""
+
+    output: str
+    predicted: list[str]
+    log_probability: float | None
+    difference: list[tuple[Literal["=", "-", "+"], str]]
+    change: float | None
+    kl: list[float]
+
+
+class BranchAnswer(Settings):
+    """A hypothesis of a beam search, as `lens.view.Branch` has it."""
+
+    id: int
+    parent: int | None
+    token: int
+    label: str
+    log_probability: float
+    step: int
+    state: Literal["kept", "pruned", "finished", "best"]
+
+
+class TreeAnswer(Settings):
+    """All hypotheses of a beam search."""
+
+    nodes: list[BranchAnswer]
+
+
 class ViewAnswer(Settings):
     """A view without its weights; its fields are those of `lens.view.View`."""
 
@@ -40,10 +87,10 @@ class ViewAnswer(Settings):
     note: str
     log_probability: float | None
     cut: bool
-    steps: list[dict[str, Any]]
-    maps: list[dict[str, Any]]
-    effect: dict[str, Any] | None
-    tree: dict[str, Any] | None
+    steps: list[StepAnswer]
+    maps: list[MapAnswer]
+    effect: EffectAnswer | None
+    tree: TreeAnswer | None
     code: str
 
 

@@ -135,17 +135,13 @@ export class MapView {
     await this.load(handle, meta, state, changed);
   }
 
-  // What this model can show: without attention there are no weights, and not every model has every attribution.
+  // What can be shown: without attention no weights, not every attribution of every model, what was saved of a page.
   offered() {
     const { view, model, store } = this.explorer;
-    const encodes = view.maps.some((map) => map.rows === "source");
-    const there = {
-      weights: view.maps.length > 0 || (store.saved && writes(view)),
-      rollout: encodes,
-      gradient: store.saved || model.attributions.includes("gradient"),
-      occlusion: store.saved || model.attributions.includes("occlusion"),
-    };
-    return DRAWN.filter((kind) => there[kind]);
+    const layers = view.maps.some((map) => map.rows === "source") ? ["rollout"] : [];
+    const measured = store.saved ? Object.keys(store.data.summaries ?? {}) : [...layers, ...model.attributions];
+    const there = [...(view.maps.length > 0 ? ["weights"] : []), ...measured];
+    return DRAWN.filter((kind) => there.includes(kind));
   }
 
   // What is drawn: what was asked for, or the nearest thing that there is.
