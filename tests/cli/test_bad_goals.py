@@ -185,6 +185,11 @@ TRAIN = {
     "text after a quote": Case(
         'text,label\n"warm"er,good\n', "--goal classify", ("line 2", "not CSV"), "a.csv"
     ),
+    "semicolons": Case("text;label\nwarm;good\n", "", ("semicolons", "save it with commas"), "a.csv"),
+    "a JSON array": Case(
+        '[\n {"text": "warm", "label": "good"}\n]\n', "", ("line 1: not JSON", "a JSON object"), "a.json"
+    ),
+    "names without a header": Case("the DET\n\n", "--target pos", ("no names", "by number"), "a.conll"),
     "broken JSON": Case(jsonl() + '{"text": "warm"\n', "", ("line 41", "not JSON"), "a.jsonl"),
     "a JSON list": Case(jsonl() + '["warm", "good"]\n', "", ("line 41", "not a JSON object"), "a.jsonl"),
     "a JSON object for a text": Case(jsonl(text={"a": 1}), "", ("line 40", "'text'"), "a.jsonl"),
