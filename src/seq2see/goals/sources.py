@@ -7,6 +7,7 @@ from typing import Any
 
 from seq2see.data.columns import Column, Extras, Letters, SourceText, Words
 from seq2see.data.columns.aligned import AlignedText, WordEnds
+from seq2see.data.columns.contract import Symbols
 from seq2see.data.columns.counts import Counts, CountsSettings
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.contract import Columns, Examples
@@ -121,5 +122,5 @@ def vocabularies(columns: Columns) -> dict[str, Vocabulary]:
     return {
         name: Vocabulary(column.size, column.special, getattr(column, "counts", None))
         for name, column in columns.items()
-        if isinstance(column, SourceText | Words | Letters)
+        if isinstance(column, Symbols)
     }

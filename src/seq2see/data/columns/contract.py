@@ -1,7 +1,7 @@
 """What every kind of column can do."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,9 @@ from torch import Tensor
 
 from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
+from seq2see.text.special import Special
 
-__all__ = ["Array", "Column", "Stored", "fill", "smallest"]
+__all__ = ["Array", "Column", "Stored", "Symbols", "fill", "smallest"]
 
 Array = npt.NDArray[Any]
 Stored = dict[str, Any]
@@ -40,6 +41,19 @@ class Column(Protocol):
 
     def stored(self) -> Stored:
         """All that decides what rows it makes."""
+
+
+@runtime_checkable
+class Symbols(Protocol):
+    """A column whose numbers are ids of a vocabulary, for which a front can have vectors."""
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+
+    @property
+    def special(self) -> Special:
+        """The ids of the special symbols."""
 
 
 def fill(
