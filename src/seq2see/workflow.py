@@ -247,7 +247,7 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     again = len(corpus.dev_pairs) - len({(pair.source, pair.features) for pair in corpus.dev_pairs})
     if again and isinstance(corpus.columns["target"], TargetText):
         tell(
-            f"dev scores: {COUNTED[counted_by(corpus.dev_pairs)]} ({many(again, 'source')} there come again)"
+            f"dev scores: {COUNTED[recipe.data.by or counted_by(corpus.dev_pairs)]} ({many(again, 'source')} there come again)"
         )
     if facts.dev_sources_in_train:
         tell(f"beware: at least {facts.dev_sources_in_train:,} dev sources also stand in the training file")

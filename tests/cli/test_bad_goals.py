@@ -226,6 +226,8 @@ TRAIN = {
     ),
     "a decoder by hand": Case(CLASSES, "--set model.decoder.layers=2", ("model.decoder", "classify")),
     "a metric of another goal": Case(CLASSES, "--set training.metric=rmse", ("rmse", "accuracy")),
+    "sources of classes": Case(CLASSES, "--by source", ("--by", "texts", "leave it out")),
+    "counted by words": Case(CLASSES, "--goal generate --by word", ("data.by", "line")),
     "no such pooling": Case(CLASSES, "--set model.head.pooling=mena", ("pooling", "mean")),
     "nothing to look at": Case(CLASSES, "--preset reader-rnn --set model.head.pooling=[]", ("head.pooling",)),
     "every line too long": Case(
