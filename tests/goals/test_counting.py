@@ -110,7 +110,7 @@ def test_training_says_how_its_dev_set_counts(tmp_path: Path, kind: Any, said: s
     )
     train(asked, tell=told.append)
     (line,) = [line for line in told if line.startswith("dev scores: ")]
-    assert said in line and "come again" in line
+    assert said in line and "repeat a source" in line
 
 
 @pytest.mark.parametrize("by", ["line", "source"])
