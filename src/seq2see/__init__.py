@@ -49,6 +49,7 @@ def train(
     features: str | None = None,
     numbers: str | None = None,
     categories: str | None = None,
+    by: str | None = None,
     device: str | None = None,
     resume: bool = False,
 ) -> Any:
@@ -67,6 +68,7 @@ def train(
     source, target, features: columns by number, counted from 1, or by name; tags may have several targets,
         as `upos,xpos`; features such as `V;IND;PL` are read before the source.
     numbers, categories: further columns, with commas between, for a model that gives a class or a number.
+    by: what counts once in scores of texts, `line` or `source`; by default as the dev file looks.
     device: `auto`, `cpu`, `cuda` or `mps`.
     resume: go on exactly where the run in `out` was stopped.
     """
@@ -87,6 +89,7 @@ def train(
         features=features,
         numbers=numbers,
         categories=categories,
+        by=by,
         device=device,
         resume=resume,
         **{name: str(path) if path is not None else None for name, path in paths.items()},

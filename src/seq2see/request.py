@@ -42,6 +42,7 @@ class Request:
     numbers: str | None = None
     categories: str | None = None
     goal: str | None = None
+    by: str | None = None
     device: str | None = None
     resume: bool = False
 
@@ -76,6 +77,7 @@ class Request:
             name: getattr(columns, name) for name, text in asked.items() if text is not None
         }
         train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
+        named |= {"by": self.by} if self.by is not None else {}
         named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
         options = {
             "steps": self.max_steps,

@@ -246,9 +246,8 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
             tell(f"unknown {side} symbols in the dev set: {shown}")
     again = len(corpus.dev_pairs) - len({(pair.source, pair.features) for pair in corpus.dev_pairs})
     if again and isinstance(corpus.columns["target"], TargetText):
-        tell(
-            f"dev scores: {COUNTED[counted_by(corpus.dev_pairs)]} ({many(again, 'source')} there come again)"
-        )
+        how = COUNTED[recipe.data.by or counted_by(corpus.dev_pairs)]
+        tell(f"dev scores: {how} ({many(again, 'line')} there repeat a source; --by chooses)")
     if facts.dev_sources_in_train:
         tell(f"beware: at least {facts.dev_sources_in_train:,} dev sources also stand in the training file")
 

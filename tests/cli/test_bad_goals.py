@@ -185,6 +185,11 @@ TRAIN = {
     "text after a quote": Case(
         'text,label\n"warm"er,good\n', "--goal classify", ("line 2", "not CSV"), "a.csv"
     ),
+    "semicolons": Case("text;label\nwarm;good\n", "", ("semicolons", "save it with commas"), "a.csv"),
+    "a JSON array": Case(
+        '[\n {"text": "warm", "label": "good"}\n]\n', "", ("line 1: not JSON", "a JSON object"), "a.json"
+    ),
+    "names without a header": Case("the DET\n\n", "--target pos", ("no names", "by number"), "a.conll"),
     "broken JSON": Case(jsonl() + '{"text": "warm"\n', "", ("line 41", "not JSON"), "a.jsonl"),
     "a JSON list": Case(jsonl() + '["warm", "good"]\n', "", ("line 41", "not a JSON object"), "a.jsonl"),
     "a JSON object for a text": Case(jsonl(text={"a": 1}), "", ("line 40", "'text'"), "a.jsonl"),
@@ -221,6 +226,8 @@ TRAIN = {
     ),
     "a decoder by hand": Case(CLASSES, "--set model.decoder.layers=2", ("model.decoder", "classify")),
     "a metric of another goal": Case(CLASSES, "--set training.metric=rmse", ("rmse", "accuracy")),
+    "sources of classes": Case(CLASSES, "--by source", ("--by", "texts", "leave it out")),
+    "counted by words": Case(CLASSES, "--goal generate --by word", ("data.by", "line")),
     "no such pooling": Case(CLASSES, "--set model.head.pooling=mena", ("pooling", "mean")),
     "nothing to look at": Case(CLASSES, "--preset reader-rnn --set model.head.pooling=[]", ("head.pooling",)),
     "every line too long": Case(

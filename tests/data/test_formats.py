@@ -155,5 +155,5 @@ def test_emoji_and_other_scripts(tmp_path: Path) -> None:
 
 def test_names_need_a_header(tmp_path: Path) -> None:
     path = written(tmp_path, "a.conll", "a A\n")
-    with pytest.raises(DataError, match="no column 'tag'"):
+    with pytest.raises(DataError, match="no names for its columns"):
         read(path, target="tag")

@@ -85,10 +85,19 @@ def test_json_lines_that_are_no_pairs(write):
     found = list(PairFile(write("\n".join(lines), "pairs.jsonl"), Columns()))
     assert found[0] == Pair(1, "a", "b", "")
     assert [(item.line, item.kind, item.fatal) for item in found[1:]] == [
-        (line, "missing column", True) for line in (2, 3, 4, 5, 6)
+        (2, "not JSON", True),
+        (3, "not JSON", True),
+        (4, "missing column", True),
+        (5, "missing column", True),
+        (6, "not JSON", True),
     ]
     details = " | ".join(item.detail for item in found[1:])
-    for reason in ("not JSON", "not a JSON object", "under 'target'; it has 'source', 'other'", "surrogate"):
+    for reason in (
+        "Expecting property name",
+        "not a JSON object",
+        "under 'target'; it has 'source', 'other'",
+        "surrogate",
+    ):
         assert reason in details
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from seq2see import load
 from seq2see.data import Pair
 from seq2see.goals.text_values import counted_by
 from seq2see.workflow import Request, train
@@ -109,4 +110,16 @@ def test_training_says_how_its_dev_set_counts(tmp_path: Path, kind: Any, said: s
     )
     train(asked, tell=told.append)
     (line,) = [line for line in told if line.startswith("dev scores: ")]
-    assert said in line and "come again" in line
+    assert said in line and "repeat a source" in line
+
+
+@pytest.mark.parametrize("by", ["line", "source"])
+def test_training_counts_as_it_is_asked(seq2see: Any, tmp_path: Path, by: str) -> None:
+    data, dev = written(tmp_path / "a.tsv", dictionary()), written(tmp_path / "dev.tsv", running_text())
+    asked = ("train", data, "--dev", dev, "--out", tmp_path / "run", "--preset", "rnn", "--max-steps", 1)
+    said = seq2see(*asked, "--set", "model.width=8", "--by", by)
+    assert said.code == 0, said.err
+    assert ("dev scores: each line counts" in said.err) == (by == "line")
+    model = load(tmp_path / "run", device="cpu")
+    rows = examples(running_text())
+    assert len(model.outcome(rows)) == (len(rows) if by == "line" else len({one.source for one in rows}))

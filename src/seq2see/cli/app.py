@@ -91,6 +91,7 @@ def train(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    by: By = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
     json: Json = False,
 ) -> None:
@@ -112,6 +113,7 @@ def train(
             "max_minutes": max_minutes,
             "resume": resume,
             "goal": goal,
+            "by": by,
             "device": device,
             **_columns(source, target, features, numbers, categories),
         },

@@ -56,7 +56,11 @@ TARGETS = ("target", "label", "labels", "output", "tags", "tag", "value", "class
 
 
 class BadRecordError(Exception):
-    """A record that holds no example; the message says why."""
+    """A record that holds no example; the message says why, and the kind what sort of mistake it is."""
+
+    def __init__(self, message: str, kind: str = "missing column") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class Fields(NamedTuple):
@@ -141,10 +145,12 @@ def _place(column: Column, header: Sequence[str] | None, name: str) -> int:
         return column - 1
     if header is CONLLU and column not in header:
         raise DataError(f"{name} has no column {column!r}; those of CoNLL-U are {', '.join(CONLLU)}")
-    if header is None or column not in header:
+    if header is None:
         raise DataError(
-            f"{name} has no column {column!r} in its first line; {near(column, header or ['1', '2'])}"
+            f"{name} has no names for its columns, so there is no {column!r}; name columns by number, from 1"
         )
+    if column not in header:
+        raise DataError(f"{name} has no column {column!r} in its first line; {near(column, header)}")
     return header.index(column)
 
 
@@ -162,10 +168,10 @@ def csv_records(records: Iterator[Record], name: str) -> Iterator[tuple[int, lis
             continue
         yield (
             record.line,
-            _csv_fields(record.text) if not unclosed else BadRecordError("a quote is not closed"),
+            _csv_fields(record.text) if not unclosed else BadRecordError("a quote is not closed", "not CSV"),
         )
     if waiting is not None:
-        yield waiting.line, BadRecordError("a quote is not closed")
+        yield waiting.line, BadRecordError("a quote is not closed", "not CSV")
 
 
 _LONGEST_RECORD = 100_000
@@ -175,7 +181,7 @@ def _csv_fields(text: str) -> list[str] | BadRecordError:
     try:
         return next(csv.reader([text], strict=True), [])
     except csv.Error as error:
-        return BadRecordError(f"not CSV: {error}")
+        return BadRecordError(str(error), "not CSV")
 
 
 def from_json(wanted: Wanted) -> Pick:
@@ -185,9 +191,9 @@ def from_json(wanted: Wanted) -> Pick:
         try:
             record = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise BadRecordError(f"not JSON: {error}") from None
+            raise BadRecordError(str(error), "not JSON") from None
         if not isinstance(record, dict):
-            raise BadRecordError("not a JSON object")
+            raise BadRecordError("not a JSON object", "not JSON")
         here = wanted.guessed(list(record))
         source = "source" if isinstance(here.source, int) else here.source
         targets = ["target" if isinstance(column, int) else column for column in here.target]
@@ -216,7 +222,7 @@ def _text(record: dict[str, Any], name: str) -> str:
         has = ", ".join(map(repr, list(record)[:6])) or "no keys"
         raise BadRecordError(f"no text under {name!r}; it has {has}")
     if _SURROGATE.search(value):
-        raise BadRecordError(f"half of a surrogate pair under {name!r}, which is no character")
+        raise BadRecordError(f"half of a surrogate pair under {name!r}, which is no character", "not JSON")
     return value
 
 
@@ -276,7 +282,7 @@ def fasta(records: Iterator[Record]) -> Iterator[tuple[int, Fields | BadRecordEr
         assert header is not None
         words = header.text[1:].split()
         if not parts:
-            return header.line, BadRecordError("no sequence follows this line")
+            return header.line, BadRecordError("no sequence follows this line", "not FASTA")
         return header.line, Fields("".join(parts), words[-1] if len(words) > 1 else "", "")
 
     for record in records:
@@ -286,7 +292,10 @@ def fasta(records: Iterator[Record]) -> Iterator[tuple[int, Fields | BadRecordEr
                 yield made()
             header, parts = record, []
         elif text and header is None:
-            yield record.line, BadRecordError("a line that begins with > comes before a sequence")
+            yield (
+                record.line,
+                BadRecordError("a line that begins with > comes before a sequence", "not FASTA"),
+            )
         elif text and not text.startswith(";"):
             parts.append(text)
     if header is not None:

@@ -223,7 +223,7 @@ class PairFile:
             yield from problems
             problems.clear()
             if isinstance(fields, BadRecordError):
-                yield Problem(line, "missing column", str(fields))
+                yield Problem(line, fields.kind, str(fields))
             else:
                 yield from self._usable(line, fields)
         yield from problems
@@ -232,6 +232,11 @@ class PairFile:
         records = formats.csv_records(texts, self.name)
         header = next(records, (1, []))[1]
         names = header if isinstance(header, list) else []
+        if len(names) == 1 and ";" in names[0]:
+            raise DataError(
+                f"{self.name} has semicolons between its columns, and CSV has commas; save it with commas, "
+                "or as a .tsv file with tabs"
+            )
         chosen = wanted.guessed(names)
         pick = formats.from_list(chosen, names, self.name, "between commas")
         source, *targets = (
@@ -245,7 +250,7 @@ class PairFile:
                 continue
             if any(fields[len(names) :]):
                 has = f"{len(fields)} columns between commas, and the header has {len(names)}"
-                yield line, BadRecordError(f"{has}; a text with commas needs quotes around it")
+                yield line, BadRecordError(f"{has}; a text with commas needs quotes around it", "not CSV")
                 continue
             try:
                 yield line, pick(fields)
@@ -272,7 +277,7 @@ class PairFile:
         try:
             fields = pick(text)
         except BadRecordError as error:
-            yield Problem(number, "missing column", str(error))
+            yield Problem(number, error.kind, str(error))
             return
         if self.format == "json" and "\x00" in "".join(fields[:3]):  # escaped, so not to be seen in the line
             yield Problem(number, "NUL byte", "\\u0000 in a value")
@@ -304,7 +309,9 @@ class PairFile:
                     rows.append(f"{self.name}, line {item.line}: {item.kind} ({item.detail})")
         many = f"{count:,} bad lines, the first 3 shown" if count > 3 else "these lines cannot be used"
         return DataError(
-            "\n".join([*rows, f"{many}; 'seq2see check {self.name}' lists all problems{way_out}"])
+            "\n".join(
+                [*rows, f"{many}; {self.shape}; 'seq2see check {self.name}' lists all problems{way_out}"]
+            )
         )
 
 

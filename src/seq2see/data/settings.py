@@ -1,5 +1,7 @@
 """Which files are read, and how."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from seq2see.data.pairs import BadLines, Columns
@@ -17,3 +19,5 @@ class DataSettings(Columns):
     max_length: int = Field(default=512, ge=2, le=100_000)
     """Tokens; longer pairs are left out of training."""
     bad_lines: BadLines = "refuse"
+    by: Literal["line", "source"] | None = None
+    """What counts once where texts of the dev set are scored; by default as the file looks."""

@@ -34,6 +34,10 @@ __all__ = [
 def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> dict[str, Column]:
     """Learn what is read: what the front asks for, features before it, and extras for the head."""
     data, front = recipe.data, recipe.model.front
+    if data.by is not None:
+        raise SettingsError(
+            f"--by is for models that write texts, and the goal is {recipe.goal}; leave it out"
+        )
     columns: dict[str, Column] = {}
     if isinstance(front, WordFrontSettings):
         if data.features is not None:

@@ -216,7 +216,7 @@ class TextModel(Shown):
 
         Scored are lines or distinct sources, whichever `by` says or the examples look like.
         """
-        by = by or counted_by(examples)
+        by = by or self.recipe.data.by or counted_by(examples)
         references: dict[Source, list[str]] = {}
         for one in examples:
             references.setdefault(Source(one.source, one.features), []).append(self._reference(one.target))

@@ -82,7 +82,8 @@ class Labels:
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
         classes = torch.from_numpy(np.array(rows, np.int64).reshape(-1))
-        return Side(classes.clamp(min=0), classes != _UNSEEN)
+        known = classes != _UNSEEN
+        return Side(classes.clamp(min=0), None if known.all() else known)
 
     def unknown(self, values: Array) -> int:
         return int((values == _UNSEEN).sum())
