@@ -37,7 +37,7 @@ _KINDS = {
     "tags": ("tags", "tag", "tagger-transformer", ("model.encoder.layers=1",)),
     "cut": ("tags", "tag", None, _CUT),
     "counts": ("classes", "classify", "counts", ("text.source.kind=words",)),
-    "letters": ("number", "regress", "letter-counts", ("model.head.counts.least=1",)),
+    "letters": ("number", "regress", "sequence-tiny", ("model.head.counts.least=1",)),
     "mixed": ("classes", "classify", "attention-pool", ("model.head.counts.least=1", "text.source.kind=bpe")),
 }
 """Data, goal, preset and settings of each."""

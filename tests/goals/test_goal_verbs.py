@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +206,16 @@ def test_brackets(seq2see: Command, tmp_path: Path) -> None:
     found = json.loads(said.out)
     assert set(found["dev"]) == {"loss", *KEYS["classify"]}
     assert set(found["floor"]) == {"name", *KEYS["classify"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"source": {"kind": "text", "source.json": null}}', '{"a": 1}']
+)
+def test_a_damaged_file_of_columns_is_told(
+    seq2see: Any, goal_runs: dict[str, Path], tmp_path: Path, text: str
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(next(iter(goal_runs.values())), run)
+    (run / "columns.json").write_text(text)
+    said = seq2see("info", run)
+    assert said.code == 2 and "columns.json cannot be read" in said.err

@@ -84,6 +84,8 @@ class KeepsColumns:
         path = folder / "columns.json"
         try:
             kept: dict[str, Stored] = json.loads(path.read_text(encoding="utf-8"))
+            if missing := {"source", "target"} - kept.keys():
+                raise KeyError(*missing)
             return {name: _load(stored, folder / "tokenizers") for name, stored in kept.items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise RunError(f"{path} cannot be read: {error!r}; the run directory is not complete") from None

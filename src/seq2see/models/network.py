@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from seq2see.data.sides import Batch, Side
 from seq2see.layers.attention import Watch
-from seq2see.layers.pooling import AttentionPooling
 from seq2see.models.contracts import (
     Decoder,
     Encoder,
@@ -171,9 +170,5 @@ def make_reader(
     front = FRONTS[settings.front.kind].make(settings, dict(vocabularies))
     encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
     network = Network(settings, front=front, encoder=encoder, head=head(settings.memory_width))
-    pools = [module for module in network.modules() if isinstance(module, AttentionPooling)]
-    # Each member of a head has weights of its own, and so an address.
-    for number, pool in enumerate(pools if len(pools) > 1 else ()):
-        pool.address = f"head.{number}.pool"
     network.initialise()
     return network
