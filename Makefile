@@ -11,7 +11,7 @@ demo: .venv/demo
 	$(BIN)/seq2see demo
 
 test: .venv/dev .venv/chromium
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 check: .venv/dev
 	$(BIN)/ruff format --check .

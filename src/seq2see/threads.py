@@ -11,7 +11,7 @@ import warnings
 
 __all__ = ["SPINS", "be_fair"]
 
-SPINS = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
+SPINS = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}
 """How long GNU's and Intel's OpenMP spin: so many rounds, or milliseconds."""
 _CHOICES = (*SPINS, "OMP_WAIT_POLICY")
 
