@@ -110,3 +110,21 @@ def test_no_test_module_is_named_like_a_folder_of_runs() -> None:
     """`runs/` at the root, which the demo makes, must not shadow a module of the tests."""
     names = {path.stem for path in (ROOT / "tests").rglob("*.py")}
     assert not names & {"runs", "dist", "build"}
+
+
+def test_the_walks_name_what_is_there() -> None:
+    """Every file and name of the walks in docs/architecture.md exists, and each file stands there once."""
+    text = (ROOT / "docs" / "architecture.md").read_text().split("## Adding something")[0]
+    walked: list[str] = []
+    for row in re.findall(r"^\| `.*\|$", text, re.MULTILINE):
+        files, names = row.split("|")[1:3]
+        here = re.findall(r"`([\w/]+\.py)`", files)
+        folder = Path(here[0]).parent
+        paths = [one if "/" in one or one == here[0] else str(folder / one) for one in here]
+        walked += paths
+        sources = "\n".join((ROOT / "src" / "seq2see" / path).read_text() for path in paths)
+        for name in re.findall(r"`([\w.]+)`", names):
+            for part in name.split("."):
+                assert re.search(rf"(def|class) {part}\b", sources), f"{name} is not in {paths}"
+    assert len(walked) > 30
+    assert len(walked) == len(set(walked)), "a file stands twice"

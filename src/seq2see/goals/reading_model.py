@@ -27,8 +27,7 @@ from seq2see.lens.view import View
 from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import Network
 from seq2see.models.contracts import Sides
-from seq2see.recipe import Recipe
-from seq2see.run import DataFacts, Run
+from seq2see.run import Run
 
 __all__ = ["ReadingModel"]
 
@@ -49,21 +48,6 @@ class ReadingModel(Shown, Generic[A]):
     def network(self) -> Network:
         """The network, which reads ids."""
         return self.run.network
-
-    @property
-    def recipe(self) -> Recipe:
-        """How it was trained."""
-        return self.run.recipe
-
-    @property
-    def facts(self) -> DataFacts:
-        """What is known of the data that it was trained on."""
-        return self.run.facts
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.run.device
 
     @property
     def lens(self) -> ReaderLens:

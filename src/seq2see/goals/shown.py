@@ -1,9 +1,11 @@
-"""How a model shows itself when it is printed, and in a notebook."""
+"""What all trained models know of themselves, and how they show it when printed and in a notebook."""
 
 from html import escape
 
+import torch
+
 from seq2see.recipe import Recipe
-from seq2see.run import Run
+from seq2see.run import DataFacts, Run
 
 __all__ = ["Shown", "described"]
 
@@ -25,9 +27,24 @@ def _name(recipe: Recipe) -> str:
 
 
 class Shown:
-    """Says in three lines what a model is."""
+    """A trained model that says in three lines what it is."""
 
     run: Run
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it was trained."""
+        return self.run.recipe
+
+    @property
+    def facts(self) -> DataFacts:
+        """What is known of the data that it was trained on."""
+        return self.run.facts
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.run.device
 
     def __repr__(self) -> str:
         lines = "\n".join(f"  {name}: {text}" for name, text in described(self.run))

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from seq2see.data import Pair
@@ -32,8 +31,7 @@ from seq2see.lens.text_lens import TextLens, TextRequest
 from seq2see.lens.view import View
 from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import EncoderDecoder
-from seq2see.recipe import Recipe
-from seq2see.run import DataFacts, Run
+from seq2see.run import Run
 from seq2see.settings import build
 from seq2see.text import Codec
 
@@ -64,21 +62,6 @@ class TextModel(Shown):
         source = self.run.columns["source"]
         assert isinstance(source, SourceText) and isinstance(source.codec, Codec)
         return source.codec
-
-    @property
-    def recipe(self) -> Recipe:
-        """How it was trained."""
-        return self.run.recipe
-
-    @property
-    def facts(self) -> DataFacts:
-        """What is known of the data that it was trained on."""
-        return self.run.facts
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.run.device
 
     @property
     def unit(self) -> Unit:
