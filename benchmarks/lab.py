@@ -122,9 +122,9 @@ class Lab:
         return home / "bin"
 
 
-def peer_script(name: str) -> Path:
-    """A script that runs in a peer's environment."""
-    return ROOT / "benchmarks" / "peers" / name
+def peer_script(name: str, root: Path = ROOT) -> Path:
+    """A script that runs in a peer's environment; an earlier checkout of seq2see has scripts of its own."""
+    return root / "benchmarks" / "peers" / name
 
 
 @contextmanager

@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from seq2see.threads import SPINS
+from seq2see.threads import BUSY, QUIET, be_fair, others_running
 
-SETTINGS = ("OMP_WAIT_POLICY", *SPINS)
+SETTINGS = ("OMP_WAIT_POLICY", *QUIET)
 
 
 def _said(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -18,15 +19,42 @@ def _said(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=plain | variables, capture_output=True, text=True, check=True)
 
 
-def test_spinning_is_bounded_before_torch_is_loaded() -> None:
-    read = f"{{name: os.environ.get(name) for name in {[*SPINS]}}}"
-    code = f"import seq2see, os, sys; print({read}, 'torch' in sys.modules)"
-    assert _said(code).stdout == f"{SPINS} False\n"
+@pytest.mark.parametrize("module", ["seq2see", "seq2see.cli"])
+def test_spinning_is_bounded_before_torch_is_loaded(module: str) -> None:
+    read = f"{{name: os.environ.get(name) for name in {[*QUIET]}}}"
+    code = f"import {module}, os, sys; print({read}, 'torch' in sys.modules)"
+    assert _said(code).stdout in (f"{QUIET} False\n", f"{BUSY} False\n")
 
 
-def test_the_command_line_bounds_it_too() -> None:
-    code = "import seq2see.cli, os, sys; print(os.environ.get('GOMP_SPINCOUNT'), 'torch' in sys.modules)"
-    assert _said(code).stdout == f"{SPINS['GOMP_SPINCOUNT']} False\n"
+@pytest.mark.parametrize(("others", "expected"), [(0.0, QUIET), (0.5, QUIET), (1.0, BUSY), (2.0, BUSY)])
+def test_threads_spin_less_where_others_run(
+    monkeypatch: pytest.MonkeyPatch, others: float, expected: dict[str, str]
+) -> None:
+    for name in SETTINGS:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr("seq2see.threads.others_running", lambda: others)
+    be_fair()
+    assert {name: os.environ[name] for name in QUIET} == expected
+
+
+def test_others_are_counted_without_this_thread(tmp_path: Path) -> None:
+    loads = tmp_path / "loadavg"
+    loads.write_text("0.20 0.18 0.12 3/80 11206\n")
+    assert others_running(loads) == 2
+    loads.write_text("nothing of the kind")
+    assert others_running(loads) == others_running(tmp_path / "missing") == 0
+
+
+@pytest.mark.skipif(not Path("/proc/loadavg").exists(), reason="only Linux tells")
+def test_a_busy_process_is_seen() -> None:
+    with subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=-1) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        seen = max(others_running() for _ in range(5))
+        other.kill()
+    assert seen > 0.6
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -54,7 +54,7 @@ def train_seq2see(lab: Lab, text: Text, length: Length, folder: Path, source: Pa
     )
     cost = lab.run(
         [
-            *(sys.executable, peer_script("seq2see_counted.py"), folder / "counts.json"),
+            *(sys.executable, peer_script("seq2see_counted.py", source.parent), folder / "counts.json"),
             *("train", f"{text.file('train.src')},{text.file('train.tgt')}"),
             *("--dev", f"{text.file('dev.src')},{text.file('dev.tgt')}"),
             *("--recipe", _written(recipe, folder), "--out", folder / "run", "--seed", "1"),
