@@ -49,5 +49,7 @@ def others_running(loads: Path = Path("/proc/loadavg")) -> float:
             found.append(int(loads.read_text().split()[3].split("/")[0]) - 1)
         except (OSError, ValueError, IndexError):
             return 0.0
+        if not found[0]:
+            return 0.0  # who is busy is always running, and start-up need not wait to see that nobody is
         time.sleep(0.001)
     return sum(found) / len(found)

@@ -1,5 +1,6 @@
 """What trained models that read but do not write have in common."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -37,7 +38,7 @@ _NOWHERE = "\uffff"
 A = TypeVar("A")
 
 
-class ReadingModel(Shown, Generic[A]):
+class ReadingModel(Shown, ABC, Generic[A]):
     """Reads texts in batches of similar length; a goal says what the outputs of its head mean."""
 
     def __init__(self, run: Run) -> None:
@@ -92,7 +93,7 @@ class ReadingModel(Shown, Generic[A]):
 
     def read(self, example: Pair, outputs: Tensor) -> Reading:
         """What the head's outputs for one example mean, for whoever looks inside."""
-        raise NotImplementedError
+        raise SettingsError(f"a model for the goal {self.recipe.goal} cannot be looked into")
 
     def look(
         self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
@@ -128,17 +129,17 @@ class ReadingModel(Shown, Generic[A]):
         usual = extras.usual() if isinstance(extras, Extras) else ()
         return Pair(1, asked.text, "", asked.features, usual)
 
+    @abstractmethod
     def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
         """What the head gives for a batch, one row for each example."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self, example: Pair, outputs: Tensor) -> A:
         """What the outputs for one example mean."""
-        raise NotImplementedError
 
+    @abstractmethod
     def blank(self, example: Pair) -> A:
         """The answer to an example without a text."""
-        raise NotImplementedError
 
     def __call__(self, texts: str | Sequence[str], **columns: Sequence[Any]) -> Any:
         """Answers to texts: one gives one, a list gives a list.
@@ -150,9 +151,9 @@ class ReadingModel(Shown, Generic[A]):
         found = [self.plain(one) for one in self.answers(self.examples(listed, **columns))]
         return found[0] if single else found
 
+    @abstractmethod
     def plain(self, answer: A) -> Any:
         """An answer as a plain value."""
-        raise NotImplementedError
 
     def predict(self, texts: Sequence[str], **columns: Sequence[Any]) -> list[A]:
         """Answers to texts, with all that is known of each."""
@@ -226,13 +227,13 @@ class ReadingModel(Shown, Generic[A]):
                 f"split the line, or train with {self.recipe.model.unlimited('encoder')}"
             )
 
+    @abstractmethod
     def outcome(self, examples: Sequence[Pair], most: int | None = None, **options: Any) -> Outcome:
         """Answers to examples (`most` of them, evenly chosen) beside what is right."""
-        raise NotImplementedError
 
+    @abstractmethod
     def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """The worst answers of an outcome, each with what it should have been."""
-        raise NotImplementedError
 
     def outcomes(
         self, examples: Sequence[Pair], most: int | None = None, **options: Any
@@ -260,7 +261,7 @@ class ReadingModel(Shown, Generic[A]):
 
     def target_score(self, example: Pair, outputs: Tensor) -> float:
         """The log-probability of one target by the head's outputs."""
-        raise NotImplementedError
+        raise SettingsError(f"a model for the goal {self.recipe.goal} gives targets no log-probability")
 
     @property
     def quick(self) -> dict[str, Any]:
