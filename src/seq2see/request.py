@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, count
@@ -13,10 +13,21 @@ from seq2see.corpus import goal_of
 from seq2see.data.pairs import columns_of, refuse_repeats
 from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import RunError, SettingsError
+from seq2see.files import sweep
+from seq2see.locks import try_hold
 from seq2see.recipe import Parts, compose_parts, preset, presets
 from seq2see.settings import merge, override, read_yaml
 
-__all__ = ["COLUMNS", "Request", "given_settings", "goal_asked", "goal_for", "refuse_decoder", "writing"]
+__all__ = [
+    "COLUMNS",
+    "Request",
+    "given_settings",
+    "goal_asked",
+    "goal_for",
+    "not_begun",
+    "refuse_decoder",
+    "writing",
+]
 
 COLUMNS = ("source", "target", "features", "numbers", "categories")
 """The columns of a file that can be named."""
@@ -51,10 +62,32 @@ class Request:
         """The name of the task, or that of the file without its folder and endings."""
         if is_task(self.data):
             return Task.parse(self.data).kind
-        return Path(self.data.split(",")[0]).name.split(".")[0] if self.data != "-" else "standard-input"
+        if self.data == "-":
+            return "standard-input"
+        return Path(self.data.split(",")[0]).name.lstrip(".").split(".")[0] or "pairs"
 
-    def folder(self) -> Path:
-        """Where the run goes: as asked, or a new folder under `runs/` named after the file or task."""
+    @contextmanager
+    def claimed(self) -> Iterator[Path]:
+        """The folder of the run, which no other process may train in until the end of the block.
+
+        It is the one that was asked for, or a new one under `runs/` named after the file or task.
+        """
+        folder = self._named()
+        with ExitStack() as stack:
+            if folder is None:
+                names = chain([self.stem], (f"{self.stem}-{number}" for number in count(2)))
+                folder = next(place for name in names if _claim_new(place := Path("runs") / name, stack))
+            elif not _claim(folder, stack):
+                raise RunError(
+                    f"another process is training in {folder}; wait for its end, "
+                    "or name another place with --out"
+                )
+            for place in (folder, folder / "state", folder / "tokenizers"):
+                sweep(place)
+            yield folder
+
+    def _named(self) -> Path | None:
+        """The folder that was asked for, if one was."""
         if self.out is not None:
             return Path(self.out)
         stem = self.stem
@@ -65,8 +98,7 @@ class Request:
             ]
             if started:
                 return max(started, key=lambda path: (path / "recipe.yaml").stat().st_mtime)
-        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        return next(filter(_claimed, (Path("runs") / name for name in names)))
+        return None
 
     def wishes(self, folder: Path) -> dict[str, Any]:
         """All that was asked for by name, which stands over any preset or choice."""
@@ -123,15 +155,31 @@ def refuse_decoder(request: Request, asked: dict[str, Any], fixed: dict[str, Any
     )
 
 
-def _claimed(folder: Path) -> bool:
-    """Make a folder for this run alone; one that is there already belongs to another, unless it is empty."""
+LOCK = ".lock"
+"""Held by the process that trains in a run directory."""
+
+
+def not_begun(folder: Path) -> bool:
+    """Whether a folder holds nothing yet but its lock."""
+    return all(path.name == LOCK for path in folder.iterdir())
+
+
+def _claim_new(folder: Path, stack: ExitStack) -> bool:
+    """The same for a folder that nobody has begun to use."""
+    if folder.exists() and not (folder.is_dir() and not_begun(folder)):
+        return False
+    with ExitStack() as trial:
+        if _claim(folder, trial) and not_begun(folder):
+            stack.push(trial.pop_all())
+            return True
+    return False
+
+
+def _claim(folder: Path, stack: ExitStack) -> bool:
+    """Make a folder if it is not there, and hold its lock until the stack is left."""
     with writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            return folder.is_dir() and not any(folder.iterdir())
-    return True
+        folder.mkdir(parents=True, exist_ok=True)
+        return stack.enter_context(try_hold(folder / LOCK))
 
 
 @contextmanager

@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import torch
+from pydantic import TypeAdapter, ValidationError
 
 from seq2see.data.columns import Column
 from seq2see.errors import RunError, SettingsError
 from seq2see.models import Network
 from seq2see.recipe import Recipe
 
-__all__ = ["DataFacts", "Run", "device_of"]
+__all__ = ["DataFacts", "Run", "device_of", "read_as"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,17 +41,24 @@ class DataFacts:
     @classmethod
     def read(cls, folder: Path) -> "DataFacts":
         """Read `data.json` of a run directory."""
-        path = folder / "data.json"
-        try:
-            known = {one.name for one in fields(cls)}
-            found = json.loads(path.read_text(encoding="utf-8"))
-            return cls(**{name: value for name, value in found.items() if name in known})
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise RunError(f"{path} cannot be read: {error}") from None
+        return read_as(cls, folder / "data.json")
 
     def to_json(self) -> str:
         """The same as text."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+
+
+def read_as(kind: type[T], path: Path) -> T:
+    """Read a JSON file of a run directory as something typed, or say what is wrong with it."""
+    try:
+        return TypeAdapter(kind).validate_json(path.read_bytes())
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        reason = f"{where}: {problem['msg']}" if where else problem["msg"]
+        raise RunError(f"{path} is damaged: {reason}; put a copy of it back") from None
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}") from None
 
 
 @dataclass

@@ -2,9 +2,9 @@
 
 import json
 import math
+import shutil
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
 from seq2see.data.tasks import task_settings
 from seq2see.data.values import many
-from seq2see.errors import DataError, RunError, Seq2seeError, SettingsError, TrainingError
+from seq2see.digests import replace_sealed, verify
+from seq2see.errors import DataError, RunError, SettingsError, TrainingError
 from seq2see.evaluation import METRICS, metric_named, metrics_for, score
 from seq2see.files import replace_text
 from seq2see.goals import Columns, Predictor, goal_named
@@ -27,10 +28,10 @@ from seq2see.goals.text_values import COUNTED, counted_by
 from seq2see.judgement import Floor, floor_of
 from seq2see.models import Network
 from seq2see.recipe import Recipe, compose, compose_parts, read_recipe
-from seq2see.request import Request, given_settings, goal_for, refuse_decoder, writing
+from seq2see.request import Request, given_settings, goal_for, not_begun, refuse_decoder, writing
 from seq2see.run import DataFacts, Run, device_of
 from seq2see.settings import merge, write_yaml
-from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer
+from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer, Unbroken
 
 __all__ = ["Request", "Trained", "train"]
 
@@ -55,16 +56,27 @@ def train(
     tell: Callable[[str], None] = print,
 ) -> Trained:
     """Train on a file of examples, or go on with a run that was stopped."""
-    report = report or PlainReport(tell)
-    folder = request.folder()
+    plain = Unbroken(PlainReport(tell))
+    with request.claimed() as folder:
+        return _train(request, folder, Unbroken(report) if report else plain, plain.note)
+
+
+def _train(request: Request, folder: Path, report: Report, tell: Callable[[str], None]) -> Trained:
+    """The same in a folder that is this process's alone."""
     resumable = (folder / "recipe.yaml").exists()
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()) and not request.resume:
-            holds = "already holds a run" if resumable else "is not empty"
-            raise RunError(
-                f"{folder} {holds}; go on with a run there by --resume, or name another place with --out"
-            )
+    new = not_begun(folder)
+    if not (new or request.resume):
+        holds = "already holds a run" if resumable else "is not empty"
+        raise RunError(
+            f"{folder} {holds}; go on with a run there by --resume, or name another place with --out"
+        )
+    checkpoints = Checkpoints(folder)
+    started = checkpoints.started
+    if started and not resumable:
+        raise RunError(
+            f"{folder} was trained before, and its recipe.yaml is missing; put it back, "
+            "or start a new run with another --out"
+        )
     if resumable:
         recipe, corpus = _reopen(request, folder, tell)
     else:
@@ -72,14 +84,14 @@ def train(
             tell(f"nothing to resume in {folder}: starting")
         try:
             recipe, corpus = _begin(request, folder, tell)
-        except Seq2seeError:
-            _leave(folder)
+        except BaseException:
+            if new:
+                shutil.rmtree(folder, ignore_errors=True)
             raise
     goal = goal_named(recipe.goal)
     network = _network(recipe, corpus.columns)
     run = Run(recipe, corpus.columns, network, corpus.facts, folder)
     model = goal.predictor(run)
-    checkpoints = Checkpoints(folder)
     trainer = Trainer(
         network,
         corpus.batches(recipe),
@@ -90,7 +102,7 @@ def train(
         recipe.data.train,
         min(recipe.training.dev_examples, len({(pair.source, pair.features) for pair in corpus.dev_pairs})),
     )
-    if checkpoints.started and request.resume:
+    if started:
         trainer.resume()
         tell(f"going on from step {trainer.progress.step:,}{_ended(trainer.progress, recipe)}")
     progress = trainer.run()
@@ -99,7 +111,9 @@ def train(
         run.calibration = goal.calibrate(model, corpus.dev_pairs)
     with writing(folder):
         if run.calibration:
-            replace_text(folder / "calibration.json", json.dumps(run.calibration, indent=1) + "\n")
+            replace_sealed(
+                folder, {"calibration.json": json.dumps(run.calibration, indent=1, allow_nan=False) + "\n"}
+            )
         replace_text(folder / "card.md", card(run, progress))
     floor = None
     if progress.finished:
@@ -136,11 +150,9 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     corpus = _prepare(files, recipe, None, tell)
     with writing(folder):
         (folder / "tokenizers").mkdir(exist_ok=True)
-        for file, text in goal.files(corpus.columns).items():
-            replace_text(folder / file, text)
-        replace_text(folder / "data.json", corpus.facts.to_json())
         # The recipe comes last: with it, everything else is there.
-        replace_text(folder / "recipe.yaml", write_yaml(recipe))
+        texts = {"data.json": corpus.facts.to_json(), "recipe.yaml": write_yaml(recipe)}
+        replace_sealed(folder, goal.files(corpus.columns) | texts)
     return recipe, corpus
 
 
@@ -153,12 +165,6 @@ def _refuse_metric(recipe: Recipe) -> None:
         raise SettingsError(
             f"training.metric = {name} is no score for --goal {recipe.goal}; choose from {fitting}"
         )
-
-
-def _leave(folder: Path) -> None:
-    """Take away what was made for a run that could not begin, if nothing is in it."""
-    with suppress(OSError):
-        folder.rmdir()
 
 
 def _ended(progress: Progress, recipe: Recipe) -> str:
@@ -175,6 +181,7 @@ def _ended(progress: Progress, recipe: Recipe) -> str:
 
 def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple[Recipe, Corpus]:
     """The recipe and data of a run as they were; only how long and where it trains may change."""
+    verify(folder)
     old = read_recipe(folder / "recipe.yaml")
     named, given = given_settings(request)
     recipe = compose([old.model_dump(), named, given, request.wishes(folder)], "--resume")
@@ -200,7 +207,7 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
         )
     if recipe != old:
         with writing(folder):
-            replace_text(folder / "recipe.yaml", write_yaml(recipe))
+            replace_sealed(folder, {"recipe.yaml": write_yaml(recipe)})
     return recipe, corpus
 
 

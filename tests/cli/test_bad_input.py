@@ -139,6 +139,7 @@ def test_recipe_of_a_newer_version(seq2see: Command, trained: Path, tmp_path: Pa
     run = shutil.copytree(trained, tmp_path / "run")
     recipe = (run / "recipe.yaml").read_text()
     (run / "recipe.yaml").write_text(recipe.replace("version: 1", "version: 99"))
+    (run / "digests.json").unlink()
     assert_refused(seq2see("info", run), "version 99", "upgrade")
 
 
@@ -146,7 +147,7 @@ def test_truncated_weights(seq2see: Command, trained: Path, tmp_path: Path) -> N
     run = shutil.copytree(trained, tmp_path / "run")
     whole = (run / "model.safetensors").read_bytes()
     (run / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    assert_refused(seq2see("info", run), "model.safetensors is damaged", "resume")
+    assert_refused(seq2see("info", run), "model.safetensors is damaged", "put a copy of it back")
 
 
 def test_truncated_state(seq2see: Command, trained: Path, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_train_says_what_it_chose_and_what_to_do_next(
     found = {path.name for path in (tmp_path / "run").iterdir()}
     assert found == {
         *("recipe.yaml", "tokenizers", "model.safetensors", "state", "metrics.jsonl", "tensorboard"),
-        *("card.md", "data.json"),
+        *("card.md", "data.json", "digests.json"),
     }
 
 

@@ -1,5 +1,9 @@
 """Encoded corpora: right, made once, and whole or not at all."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -85,15 +89,25 @@ def test_a_failure_leaves_nothing_behind(codec, tmp_path, error):
     assert len(encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "cache" / "corpus")) == len(PAIRS)
 
 
-def test_two_processes_at_once(codec, tmp_path):
-    """H: when another has put the same corpus there in the meantime, that one is opened."""
+def test_two_at_once(codec, tmp_path):
+    """H: who comes second waits for the first, and opens what that one made."""
+    reading, made = threading.Event(), []
 
-    def overtaken():
-        yield from PAIRS[:30]
-        encode(lambda: PAIRS, columns_of(codec), 100, tmp_path / "corpus")
-        yield from PAIRS[30:]
+    def slow():
+        reading.set()
+        time.sleep(0.2)
+        made.append(1)
+        yield from PAIRS
 
-    assert len(encode(overtaken, columns_of(codec), 100, tmp_path / "corpus")) == len(PAIRS)
+    def work():
+        return encode(slow, columns_of(codec), 100, tmp_path / "corpus")
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(work)
+        reading.wait()
+        second = pool.submit(work)
+        assert len(first.result()) == len(second.result()) == len(PAIRS)
+    assert made == [1]
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
 

@@ -1,5 +1,6 @@
 """An export appears whole, is used again, and follows the weights."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_runs import sentences, small_run
 
+from seq2see import files
 from seq2see.engines import stored
 from seq2see.engines.ctranslate2 import CTranslate2
 from seq2see.goals.text_model import TextModel
@@ -50,6 +52,16 @@ def test_a_damaged_export_is_made_again(tmp_path: Path) -> None:
     assert texts(model, tmp_path) == first
 
 
+def test_a_vocabulary_in_another_order_is_noticed(tmp_path: Path) -> None:
+    """Safety 8: such an export could be loaded, and said other words."""
+    model = small_run()
+    first = texts(model, tmp_path)
+    [vocabulary] = place(tmp_path).glob("*/shared_vocabulary.json")
+    names = json.loads(vocabulary.read_text())
+    vocabulary.write_text(json.dumps(names[:4] + names[5:] + names[4:5]))
+    assert texts(model, tmp_path) == first
+
+
 def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def fail(folder: Path) -> None:
         (folder / "model.bin").write_bytes(b"half")
@@ -65,7 +77,7 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path
     old, young = place(tmp_path) / ".draft-old", place(tmp_path) / ".draft-young"
     old.mkdir()
     young.mkdir()
-    os.utime(old, (time.time() - 2 * stored._ABANDONED,) * 2)
+    os.utime(old, (time.time() - 2 * files._ABANDONED,) * 2)
     texts(small_run(), tmp_path)
     assert young.exists()
     assert not old.exists()

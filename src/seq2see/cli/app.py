@@ -21,6 +21,7 @@ from seq2see.cli.options import (
     Run,
     SourceColumn,
     TargetColumn,
+    Verify,
 )
 
 __all__ = ["app"]
@@ -361,9 +362,7 @@ def heads(
     ] = "zero",
     metric: Annotated[str | None, typer.Option(help="The score; by default the one of training.")] = None,
     most: Annotated[int, typer.Option(min=1, help="Sources at the most, evenly chosen.")] = 200,
-    beam: Annotated[
-        int | None, typer.Option(min=1, help="Hypotheses kept at each step; 1 by default.")
-    ] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses at each step; 1 by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw a heat map: .svg, .png or .pdf.")] = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
@@ -381,11 +380,11 @@ def heads(
 
 
 @app.command()
-def info(run: Run, json: Json = False) -> None:
-    """Say what a run is: recipe, parameters by part, data, best score."""
+def info(run: Run, verify: Verify = False, json: Json = False) -> None:
+    """Say what a run is: recipe, parameters by part, data, best score; or whether it is whole."""
     from seq2see.cli import info as verb
 
-    verb.info(run, json)
+    verb.info(run, verify, json)
 
 
 @app.command()

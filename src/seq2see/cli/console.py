@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,22 @@ from seq2see.errors import SettingsError
 
 __all__ = ["answer", "errors", "figure_kind", "results", "say", "table"]
 
+
+class _Patient(Console):
+    """A console that falls silent where nobody listens any more, and does not end the program."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
 results = Console()
-errors = Console(stderr=True)
+errors = _Patient(stderr=True)
 
 
 def say(text: str) -> None:
-    """Print to standard error as it is, without colours or folding."""
-    errors.print(text, markup=False, highlight=False, soft_wrap=True)
+    """Print to standard error as it is, without colours or folding; where nobody listens, go on."""
+    with suppress(OSError, ValueError):
+        errors.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def answer(value: Mapping[str, Any]) -> None:

@@ -1,14 +1,13 @@
 """The verb `info`."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 from rich.syntax import Syntax
 
 from seq2see.cli.console import answer, results, table
+from seq2see.cli.verify import verify
 from seq2see.goals import load
-from seq2see.models.weights import read_tensors
 from seq2see.settings import write_yaml
 from seq2see.training import Checkpoints
 from seq2see.training.log import read_log
@@ -16,11 +15,14 @@ from seq2see.training.log import read_log
 __all__ = ["info"]
 
 
-def info(run: Path, as_json: bool) -> None:
-    """Print the recipe, the parameters by part, the data and the best score of a run."""
+def info(run: Path, whole: bool, as_json: bool) -> None:
+    """Print the recipe, the parameters by part, the data and the best score of a run; or if it is whole."""
+    if whole:
+        verify(run, as_json)
+        return
     model = load(run, "cpu")
     counts = model.network.parameter_counts()
-    scores = json.loads(read_tensors(Checkpoints(run).weights)[1].get("about", "{}"))
+    scores = Checkpoints(run).best()
     steps = max((record["step"] for record in read_log(run / "metrics.jsonl")), default=0)
     if as_json:
         answer(

@@ -24,6 +24,8 @@ TASK_STEPS = 5000
 def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bool) -> None:
     """Train the models, print the table, and leave it with a figure beside the runs."""
     names = [name.strip() for name in (presets or "").split(",") if name.strip()]
+    if presets is not None and not names:
+        raise SettingsError(f"--presets {presets!r} names no model; leave it out for the ladder of the goal")
     for name in names:
         preset(name)  # a misspelt last name is told before the first model is trained
     asked = Request(**options)

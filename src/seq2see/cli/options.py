@@ -21,6 +21,7 @@ __all__ = [
     "Run",
     "SourceColumn",
     "TargetColumn",
+    "Verify",
 ]
 
 DATA = (
@@ -29,6 +30,10 @@ DATA = (
 )
 Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Verify = Annotated[
+    bool,
+    typer.Option("--verify", help="Say of each file whether it is as it was written; exit code 1 if not."),
+]
 Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy.")]
 Hard = Annotated[
     bool, typer.Option("--hard", help="Look at one place at a time: argmax in place of softmax.")

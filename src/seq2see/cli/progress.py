@@ -1,5 +1,6 @@
 """Training as it goes on, live in a terminal."""
 
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -41,7 +42,8 @@ class LiveReport:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        with suppress(OSError):  # the terminal may be gone
+            self._bar.stop()
 
     def step(self, step: Step) -> None:
         self._loss = _smooth(self._loss, step.loss)

@@ -3,9 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,15 +15,17 @@ import numpy.typing as npt
 
 from seq2see.data.columns.contract import Column
 from seq2see.data.pairs import Pair
+from seq2see.digests import seal, whole
 from seq2see.errors import DataError
+from seq2see.files import publish
+from seq2see.locks import held
 
 __all__ = ["Columns", "Encoded", "Ragged", "cache_folder", "encode", "key_of"]
 
 Columns = Mapping[str, Column]
 
 _CHUNK = 4096
-_FORMAT = 2
-_STALE = 24 * 3600
+_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -103,42 +102,32 @@ def encode(
     """Open the corpus in `folder`, encoding the pairs into it first if it is not there."""
     if (found := _whole(folder)) is not None:
         return found
+
+    def write(draft: Path) -> None:
+        _write(pairs(), columns, max_length, draft, progress)
+        seal(draft)
+
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(folder.parent)
-        shutil.rmtree(folder, ignore_errors=True)
-        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
-        try:
-            _write(pairs(), columns, max_length, draft, progress)
-            _put(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        with held(folder.with_name(f".{folder.name}.lock")):
+            # Another process may have made it while this one waited.
+            if (found := _whole(folder)) is not None:
+                return found
+            publish(folder, write)
+            return Encoded.open(folder)
     except OSError as error:
         raise DataError(
             f"the encoded corpus cannot be kept in {folder.parent}: {error.strerror or error}; "
             "set SEQ2SEE_CACHE to a folder with space"
         ) from None
-    return Encoded.open(folder)
 
 
 def _whole(folder: Path) -> Encoded | None:
     """The corpus in a folder, if there is one and it was not damaged."""
     try:
-        found = Encoded.open(folder)
+        return Encoded.open(folder) if whole(folder) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    fits = all(
-        len(rows.offsets) == len(found) + 1 and len(rows.values) == rows.offsets[-1]
-        for rows in found.columns.values()
-    )
-    return found if fits else None
-
-
-def _sweep(cache: Path) -> None:
-    """Remove what kills in the middle of encoding have left behind."""
-    for draft in cache.glob(".draft-*"):
-        if time.time() - draft.stat().st_mtime > _STALE:
-            shutil.rmtree(draft, ignore_errors=True)
 
 
 def _write(
@@ -189,15 +178,6 @@ class _Writer:
         np.asarray(offsets[1:], "int64").tofile(self._offsets)
         self._end = offsets[-1]
         self.unknown += self._column.unknown(values)
-
-
-def _put(draft: Path, folder: Path) -> None:
-    try:
-        draft.rename(folder)
-    except OSError:
-        if not (folder / "about.json").exists():
-            raise
-        # Another process has put the same corpus there in the meantime.
 
 
 def _chunks(pairs: Iterable[Pair]) -> Iterator[Sequence[Pair]]:

@@ -6,7 +6,6 @@ goes back to our loop: an output that reached its length limit, or holds a symbo
 
 import importlib.util
 import math
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,11 +170,6 @@ class CTranslate2:
 
         with exported(model, place, write) as folder:
             self._kept = folder.parent == place
-            try:
-                return load(folder)
-            except RuntimeError:  # damaged since it was written
-                shutil.rmtree(folder, ignore_errors=True)
-        with exported(model, place, write) as folder:
             try:
                 return load(folder)
             except RuntimeError as error:

@@ -1,8 +1,8 @@
 """Goals: what a model is for. One file each, one row each in the table."""
 
-import json
 from pathlib import Path
 
+from seq2see.digests import verify
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.classify import Classify
 from seq2see.goals.contract import Columns, Goal, Predictor
@@ -12,7 +12,7 @@ from seq2see.goals.tag import Tag
 from seq2see.goals.text_model import TextModel
 from seq2see.models.weights import load_weights, read_tensors
 from seq2see.recipe import read_recipe
-from seq2see.run import DataFacts, Run, device_of
+from seq2see.run import DataFacts, Run, device_of, read_as
 from seq2see.settings import near
 
 __all__ = ["GOALS", "Columns", "Goal", "Predictor", "goal_named", "load", "load_text"]
@@ -40,6 +40,7 @@ def load(folder: str | Path, device: str = "auto") -> Predictor:
         raise RunError(f"there is no run directory {folder}; 'seq2see train' makes one")
     if not (folder / "recipe.yaml").exists():
         raise RunError(f"{folder} is not a run directory: it has no recipe.yaml")
+    verify(folder)
     recipe = read_recipe(folder / "recipe.yaml")
     goal = goal_named(recipe.goal)
     columns = goal.load(recipe, folder)
@@ -69,11 +70,4 @@ def load_text(folder: str | Path, device: str = "auto") -> TextModel:
 def read_calibration(folder: Path) -> dict[str, float]:
     """What held-out examples told of how sure a run is; empty before training has ended."""
     path = folder / "calibration.json"
-    if not path.exists():
-        return {}
-    try:
-        return {
-            str(name): float(value) for name, value in json.loads(path.read_text(encoding="utf-8")).items()
-        }
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from None
+    return read_as(dict[str, float], path) if path.exists() else {}

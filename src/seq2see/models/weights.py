@@ -1,8 +1,10 @@
 """The weights of a model by name, each once, and their way into and out of a file."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 from seq2see.errors import RunError
 from seq2see.files import replace_bytes
 
-__all__ = ["load_weights", "read_tensors", "weights_of", "write_tensors"]
+__all__ = ["is_checked", "load_weights", "read_tensors", "weights_of", "write_tensors"]
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
@@ -60,15 +62,44 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str) -
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
     """Write a safetensors file whole or not at all; what stood there before stays until then."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    replace_bytes(path, save(plain, metadata=dict(about or {})))
+    about = dict(about or {})
+    replace_bytes(path, save(plain, metadata=about | {_DIGEST: _digest(plain, about)}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a safetensors file and what is said about them."""
+    """The tensors of a safetensors file and what is said about them; a damaged file is refused."""
+    tensors, about, _ = _read(path)
+    return tensors, about
+
+
+def is_checked(path: Path) -> bool:
+    """Refuse a damaged file of tensors, and say whether it carries a checksum; that of 0.1.0 does not."""
+    return _read(path)[2] is not None
+
+
+_DIGEST = "sha256"
+_WAY_OUT = "put a copy of it back, or train a new run"
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str], str | None]:
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            about = dict(file.metadata() or {})
+            digest = about.pop(_DIGEST, None)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise RunError(f"{path} is missing; the run directory is not complete") from None
-    except (SafetensorError, OSError) as error:
-        raise RunError(f"{path} is damaged ({error}); train again, or resume from its state/") from None
+    except (SafetensorError, OSError, ValueError) as error:
+        raise RunError(f"{path} is damaged ({error}); {_WAY_OUT}") from None
+    if digest is not None and digest != _digest(tensors, about):
+        raise RunError(f"{path} is damaged: its checksum does not fit; {_WAY_OUT}")
+    return tensors, about, digest
+
+
+def _digest(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:
+    """A checksum of all that a file says: names, kinds, shapes, values and what is said about them."""
+    digest = hashlib.sha256(repr(sorted(about.items())).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -1,7 +1,7 @@
 """Batches and a model to trained weights. Knows nothing of tokenisation."""
 
 from seq2see.training.checkpoint import Checkpoints, Progress
-from seq2see.training.report import Look, PlainReport, Report, Step
+from seq2see.training.report import Look, PlainReport, Report, Step, Unbroken
 from seq2see.training.settings import TrainingSettings
 from seq2see.training.trainer import Trainer
 
@@ -14,4 +14,5 @@ __all__ = [
     "Step",
     "Trainer",
     "TrainingSettings",
+    "Unbroken",
 ]

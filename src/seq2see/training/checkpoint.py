@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import TypeAdapter, ValidationError
 from torch import Tensor
 
-from seq2see.errors import TrainingError
+from seq2see.errors import RunError, TrainingError
 from seq2see.models.weights import load_weights, read_tensors, weights_of, write_tensors
 
 __all__ = ["Checkpoints", "Progress", "saving"]
@@ -41,8 +42,16 @@ class Checkpoints:
 
     @property
     def started(self) -> bool:
-        """Whether there is something to resume."""
-        return self.state.exists()
+        """Whether there is something to resume; weights whose state is gone are never written over."""
+        if self.state.exists():
+            return True
+        record = self.folder / "metrics.jsonl"
+        if self.weights.exists() or (record.exists() and record.stat().st_size):
+            raise RunError(
+                f"{self.folder} was trained before, and {self.state} is missing: there is nothing to go on "
+                "from; put it back, or start a new run with another --out"
+            )
+        return False
 
     def save(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
         """Keep everything needed to go on exactly from here."""
@@ -52,28 +61,50 @@ class Checkpoints:
         with saving(self.folder):
             self.state.parent.mkdir(exist_ok=True)
             write_tensors(self.state, tensors, {"progress": json.dumps(asdict(progress))})
+            # Only now: until here a kill would have left a state that needs them.
+            for path in self.looks():
+                if path not in map(self._look, progress.averaged):
+                    path.unlink()
 
     def restore(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
         """Put model, optimiser and random generators back as they were."""
         tensors, about = read_tensors(self.state)
-        load_weights(model, _part(tensors, "model."), str(self.state))
-        _restore_moments(optimizer, _part(tensors, "optimizer."))
-        _restore_random(_part(tensors, "random."), next(model.parameters()).device)
-        return Progress(**json.loads(about["progress"]))
+        try:
+            progress = TypeAdapter(Progress).validate_json(about["progress"])
+            load_weights(model, _part(tensors, "model."), str(self.state))
+            _restore_moments(optimizer, _part(tensors, "optimizer."))
+            _restore_random(_part(tensors, "random."), next(model.parameters()).device)
+        except (KeyError, ValueError, RuntimeError, ValidationError) as error:
+            raise RunError(
+                f"{self.state} is not the state of a training run ({str(error).splitlines()[0]}); "
+                "put a copy of it back, or train a new run"
+            ) from None
+        # What the end of training needs is looked at before it begins.
+        if progress.best is not None:
+            read_tensors(self.weights)
+        for step in progress.averaged:
+            read_tensors(self._look(step))
+        return progress
 
     def save_best(self, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
         """Put weights where `load` looks for them."""
         with saving(self.folder):
             write_tensors(self.weights, weights, {"about": json.dumps(about)})
 
-    def keep_for_average(self, model: torch.nn.Module, step: int, steps_kept: list[int]) -> None:
-        """Keep the weights of this look, and drop those that no average needs any more."""
+    def best(self) -> dict[str, Any]:
+        """The step and the scores of the best weights."""
+        found = json.loads(read_tensors(self.weights)[1].get("about", "{}"))
+        return found if isinstance(found, dict) else {}
+
+    def keep_for_average(self, model: torch.nn.Module, step: int) -> None:
+        """Keep the weights of this look; `save` drops those that no average needs any more."""
         with saving(self.folder):
             self.state.parent.mkdir(exist_ok=True)
             write_tensors(self._look(step), weights_of(model))
-            for path in self.state.parent.glob("look-*.safetensors"):
-                if path not in {self._look(kept) for kept in steps_kept}:
-                    path.unlink()
+
+    def looks(self) -> list[Path]:
+        """The weights that were kept for an average."""
+        return sorted(self.state.parent.glob("look-*.safetensors"))
 
     def average(self, steps: list[int]) -> dict[str, Tensor]:
         """The mean of the weights kept at these steps."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from seq2see.errors import RunError
 from seq2see.files import replace_text
 from seq2see.training.checkpoint import saving
 
@@ -52,16 +53,22 @@ class Log:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The records of a metrics file; a line cut off by a kill is left out."""
-    if not path.exists():
+    """The records of a metrics file; a line that is damaged, or was cut off by a kill, is left out."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
         return []
-    records = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            records.append(json.loads(line))
-        except ValueError:
-            break
-    return records
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}") from None
+    return [record for line in lines if (record := _record(line)) is not None]
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("step"), int) else None
 
 
 def _numbers(record: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -1,12 +1,13 @@
 """What training tells while it goes on."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from seq2see.evaluation import METRICS
 
-__all__ = ["Look", "PlainReport", "Report", "Step", "describe", "shown"]
+__all__ = ["Look", "PlainReport", "Report", "Step", "Unbroken", "describe", "shown"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,32 @@ class PlainReport:
 
     def note(self, text: str) -> None:
         self._write(text)
+
+
+class Unbroken:
+    """Tells another report; what cannot be told any more is no reason to stop training.
+
+    A pipe may be closed at its other end and a terminal may be gone. A signal's handler may also interrupt
+    the very writing that it then tries to do (`RuntimeError`).
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def step(self, step: Step) -> None:
+        with suppress(*_UNTOLD):
+            self._report.step(step)
+
+    def look(self, look: Look) -> None:
+        with suppress(*_UNTOLD):
+            self._report.look(look)
+
+    def note(self, text: str) -> None:
+        with suppress(*_UNTOLD):
+            self._report.note(text)
+
+
+_UNTOLD = (OSError, ValueError, RuntimeError)
 
 
 def describe(look: Look) -> str:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, noticed between two steps."""
+"""Ctrl-C, SIGTERM and a lost connection (SIGHUP), noticed between two steps."""
 
 import signal
 import threading
@@ -19,8 +19,11 @@ class Interruption:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._notice)
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)  # Windows has no SIGHUP
+                ignored = name == "SIGHUP" and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN  # nohup
+                if number is not None and not ignored:
+                    self._before[number] = signal.signal(number, self._notice)
         return self
 
     def __exit__(self, *_: object) -> None:

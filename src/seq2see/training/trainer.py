@@ -105,7 +105,9 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         try:
             total, count = self._gradients(parts)
-        except torch.OutOfMemoryError:
+        except (RuntimeError, MemoryError) as error:
+            if not _memory_is_full(error):
+                raise
             raise TrainingError(
                 f"the memory of {self.device} is full; start a new run with a lower training.batch_tokens "
                 f"(now {self.settings.batch_tokens}) and a higher training.accumulate"
@@ -162,7 +164,7 @@ class Trainer:
             progress.looks_without_best += 1
         if self.settings.average:
             progress.averaged = [*progress.averaged, progress.step][-self.settings.average :]
-            self.checkpoints.keep_for_average(self.model, progress.step, progress.averaged)
+            self.checkpoints.keep_for_average(self.model, progress.step)
         log.write({"step": progress.step, "dev": scores, "best": best})
         self.report.look(Look(progress.step, scores, metric, best))
 
@@ -245,6 +247,11 @@ class Trainer:
             "look at those lines, or start a new run with a lower training.learning_rate or a longer "
             "training.warmup; the best weights so far are kept"
         )
+
+
+def _memory_is_full(error: RuntimeError | MemoryError) -> bool:
+    """Whether an error says that memory is full; for that of the CPU torch has no error of its own."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
 
 
 def _optimizer(model: Network, settings: TrainingSettings) -> torch.optim.Optimizer:
