@@ -5,7 +5,7 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check lock bench clean
 
 demo: .venv/demo
 	$(BIN)/seq2see demo
@@ -18,6 +18,14 @@ check: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/lock.py --check
+
+# The newest versions that fit pyproject.toml, in an environment of their own; torch stays as it is pinned.
+lock:
+	$(PYTHON) -m venv --clear build/lock
+	grep '^torch==' constraints.txt > build/torch.txt
+	build/lock/bin/pip install --quiet --disable-pip-version-check --constraint build/torch.txt '.[demo,dev,engines,tasks]'
+	build/lock/bin/python tools/lock.py
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks.speed --data $(DATA)
