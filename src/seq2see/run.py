@@ -85,7 +85,7 @@ def device_of(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
+        torch.empty(1, device=device).cpu()  # which "meta" has not
     except (RuntimeError, AssertionError):
         raise SettingsError(
             f"device {name!r} is not to be had on this machine; try 'auto' or 'cpu'"

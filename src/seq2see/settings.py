@@ -9,13 +9,20 @@ from typing import Any, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
+from yaml.error import MarkedYAMLError
 
 from seq2see.errors import SettingsError
+from seq2see.pipes import is_pipe, open_pipe
+from seq2see.wording import quoted, shortened
 
-__all__ = ["Settings", "build", "merge", "near", "override", "read_yaml", "write_yaml"]
+__all__ = ["Settings", "build", "merge", "near", "override", "parse_yaml", "read_yaml", "write_yaml"]
 
 
 S = TypeVar("S", bound="Settings")
+_MOST_BYTES = 1_000_000
+_LISTED = 100
+_DEEPEST = 20
+"""Groups inside groups; a recipe has four."""
 
 
 class Settings(BaseModel):
@@ -27,19 +34,67 @@ class Settings(BaseModel):
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping, or say which line of which file is not one."""
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with open_pipe(path) if is_pipe(path) else path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise SettingsError(f"{path} has more than {_MOST_BYTES:,} bytes, and a recipe has a few hundred")
+        value = parse_yaml(text.decode("utf-8"))
     except FileNotFoundError:
         raise SettingsError(f"there is no recipe at {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read as a recipe: {error}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be parsed"
         raise SettingsError(f"{path}{where}: not valid YAML ({problem})") from None
-    if not isinstance(value, dict):
+    except (OSError, ValueError) as error:  # bytes that are no text, a name with a NUL byte
+        raise SettingsError(f"{path} cannot be read as a recipe: {error}") from None
+    if not isinstance(value, dict) or not _names_only(value):
         raise SettingsError(f"{path} holds no settings; a recipe is a list of 'key: value' lines")
     return value
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML as people write settings: no aliases, no tags, no dates, no nesting without end."""
+
+    _depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if hasattr(event, "anchor") and event.anchor is not None:
+            raise MarkedYAMLError(None, None, "aliases (& and *) are not for settings", event.start_mark)
+        if getattr(event, "tag", None) is not None:
+            raise MarkedYAMLError(None, None, "tags (!) are not for settings", event.start_mark)
+        if self._depth == _DEEPEST:
+            raise MarkedYAMLError(None, None, "brackets inside brackets without end", event.start_mark)
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            raise MarkedYAMLError(None, None, f"not a number: {error}", node.start_mark) from None
+
+
+_PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def parse_yaml(text: str) -> Any:
+    """The value of a YAML text; yaml.YAMLError where it is none, or none that settings may have."""
+    return yaml.load(text, _PlainLoader)
+
+
+def _names_only(value: dict[Any, Any]) -> bool:
+    """Whether all keys are words, in all groups."""
+    return all(isinstance(key, str) for key in value) and all(
+        _names_only(one) for one in value.values() if isinstance(one, dict)
+    )
 
 
 def write_yaml(settings: Settings) -> str:
@@ -67,9 +122,13 @@ def override(assignments: Iterable[str]) -> dict[str, Any]:
         path, equals, text = assignment.partition("=")
         keys = path.strip().split(".")
         if not equals or not all(keys):
-            raise SettingsError(f"--set {assignment!r} is not of the form KEY=VALUE, as in model.width=256")
+            raise SettingsError(
+                f"--set {quoted(assignment)} is not of the form KEY=VALUE, as in model.width=256"
+            )
+        if len(keys) > _DEEPEST:
+            raise SettingsError(f"--set {quoted(assignment)}: no setting stands so deep")
         try:
-            value = yaml.safe_load(text)
+            value = parse_yaml(text)
         except yaml.YAMLError:
             value = text
         for key in reversed(keys):
@@ -90,20 +149,21 @@ def build(kind: type[S], values: Mapping[str, Any], origin: str) -> S:
 def near(word: str, choices: Iterable[str]) -> str:
     """A "did you mean" for a misspelt word, or the list of what there is."""
     choices = sorted(set(choices))
-    close = difflib.get_close_matches(word, choices, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices)}"
+    close = difflib.get_close_matches(word[:_LISTED], choices, n=1)
+    more = ", ..." if len(choices) > _LISTED else ""
+    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices[:_LISTED])}{more}"
 
 
 def _explain(kind: type[Settings], problem: Any) -> str:
     location = [part for part in problem["loc"] if isinstance(part, str)]
     group, path = _walk(kind, location)
-    name = ".".join(path)
+    name = shortened(".".join(path))
     if problem["type"] == "extra_forbidden":
         holder = _holder(kind, path)
         return f"unknown key {name}; {holder or near(path[-1], group)}"
     if problem["type"] == "union_tag_invalid":
         options = re.findall("'([^']*)'", problem["ctx"]["expected_tags"])
-        return f"{name}.kind = {problem['ctx']['tag']!r}; {near(problem['ctx']['tag'], options)}"
+        return f"{name}.kind = {quoted(problem['ctx']['tag'])}; {near(problem['ctx']['tag'], options)}"
     if problem["type"] == "missing":
         return f"{name} is missing"
     reason = problem["msg"].removeprefix("Value error, ")
@@ -112,9 +172,9 @@ def _explain(kind: type[Settings], problem: Any) -> str:
     hint = ""
     if problem["type"] == "literal_error":
         options = re.findall("'([^']*)'", problem["ctx"]["expected"])
-        close = difflib.get_close_matches(str(problem["input"]), options, n=1)
+        close = difflib.get_close_matches(quoted(problem["input"]), options, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"{name} = {problem['input']!r}: {reason[0].lower()}{reason[1:]}{hint}"
+    return f"{name} = {quoted(problem['input'])}: {reason[0].lower()}{reason[1:]}{hint}"
 
 
 def _holder(kind: type[Settings], path: list[str]) -> str:

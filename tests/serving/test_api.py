@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from seq2see.lens.edits import edits_of
 from seq2see.serving import desk as desks
+from seq2see.serving import work
 from seq2see.serving.app import explorer
 from seq2see.serving.desk import Desk
 
@@ -196,7 +197,7 @@ def test_views_are_bounded_in_size_and_number(desk, monkeypatch):
         410,
         200,
     ]
-    monkeypatch.setattr(desks, "_LONGEST", 6)
+    monkeypatch.setattr(work, "_LONGEST", 6)
     answer = ask(client, text="bambambam")
     assert answer.status_code == 422
     assert "10 tokens, and a view of this model shows 6 at the most" in answer.json()["detail"]

@@ -15,6 +15,7 @@ from seq2see.cli.options import (
     FeatureColumn,
     Goal,
     Hard,
+    HostNames,
     Int8,
     Json,
     NumberColumns,
@@ -338,10 +339,9 @@ def explore(
         list[Path], typer.Argument(metavar="RUN [RUN2]", help="A run directory, or two to compare.")
     ],
     text: Annotated[str | None, typer.Option(help="What to look at first.")] = None,
-    host: Annotated[
-        str, typer.Option(help="Where to listen; the default is this machine alone.")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Where to listen; by default this machine alone.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The first that is free from here on.")] = 8264,
+    allow_host: HostNames = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     device: Device = "auto",
 ) -> None:
@@ -350,16 +350,14 @@ def explore(
 
     if len(runs) > 2:
         raise typer.BadParameter("one or two runs can be explored at a time")
-    verb.explore(runs, host, port, device, text, browser)
+    verb.explore(runs, host, port, device, text, browser, allow_host or ())
 
 
 @app.command()
 def heads(
     run: Run,
     file: Annotated[str, typer.Argument(help=f"Examples: {DATA}", show_default=False)],
-    how: Annotated[
-        str, typer.Option(help="What a head that is off looks at: zero, uniform, first.")
-    ] = "zero",
+    how: Annotated[str, typer.Option(help="What a head that is off sees: zero, uniform, first.")] = "zero",
     metric: Annotated[str | None, typer.Option(help="The score; by default the one of training.")] = None,
     most: Annotated[int, typer.Option(min=1, help="Sources at the most, evenly chosen.")] = 200,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses at each step; 1 by default.")] = None,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
-from rich.markup import escape
+from rich.text import Text
 
 from seq2see.cli.console import answer, results, table
 from seq2see.data.check import FileCheck
@@ -14,6 +14,7 @@ from seq2see.data.check import check as run_check
 from seq2see.data.kinds import KINDS, ExampleKind, guess_goal
 from seq2see.data.pairs import Columns, PairFile, columns_of
 from seq2see.data.tasks import is_task, task_settings
+from seq2see.wording import visible
 
 __all__ = ["check"]
 
@@ -30,7 +31,7 @@ def check(
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:
-        results.print(f"goal: {meant} ({why})", highlight=False, markup=False)
+        results.print(f"goal: {meant} ({why})")
         for one in found:
             _print(one, show)
     sys.exit(1 if any(one.unusable for one in found) else 0)
@@ -56,7 +57,10 @@ def _kind(goal: str) -> ExampleKind:
 
 def _print(one: FileCheck, show: int) -> None:
     results.print(
-        f"[bold]{escape(one.name)}[/]: {one.lines:,} lines, {one.pairs:,} usable examples", soft_wrap=True
+        Text(visible(one.name), "bold").append(
+            f": {one.lines:,} lines, {one.pairs:,} usable examples", "not bold"
+        ),
+        soft_wrap=True,
     )
     kinds = groupby(
         sorted(one.problems, key=lambda item: (not item.fatal, item.kind)), key=lambda item: item.kind
@@ -64,11 +68,11 @@ def _print(one: FileCheck, show: int) -> None:
     for kind, items in kinds:
         listed = list(items)
         style = "bold red" if listed[0].fatal else "yellow"
-        results.print(f"  [{style}]{escape(kind)}[/]: {one.counts[kind]:,}", soft_wrap=True)
+        results.print(Text.assemble("  ", (kind, style), f": {one.counts[kind]:,}"), soft_wrap=True)
         for item in listed[:show]:
-            results.print(f"    line {item.line}: {escape(item.detail)}", highlight=False, soft_wrap=True)
+            results.print(f"    line {item.line}: {item.detail}", soft_wrap=True)
     if one.targets is not None:
-        results.print(f"  {one.targets}", highlight=False, markup=False, soft_wrap=True)
+        results.print(f"  {one.targets}", soft_wrap=True)
     target = one.target if one.targets is None else None  # letters of labels say nothing
     sides = {"source": one.source, "target": target, "features": one.features}
     rows = [
@@ -79,17 +83,16 @@ def _print(one: FileCheck, show: int) -> None:
     columns = ("side", "mean", "longest", "words", "most words", "letters", "rarest letters (count)")
     results.print(table("", columns, rows, columns[1:-1]))
     for side, cover in one.coverage.items():
-        unseen = ", ".join(f"{escape(repr(piece))} x{count:,}" for piece, count in cover.unseen)
+        unseen = ", ".join(f"{piece!r} x{count:,}" for piece, count in cover.unseen)
         text = f"  {side}: {cover.share:.2%} of the letters stand in the training file"
-        results.print(f"{text}; not: {unseen}" if unseen else text, highlight=False, soft_wrap=True)
+        results.print(f"{text}; not: {unseen}" if unseen else text, soft_wrap=True)
         if cover.unseen_words:
-            words = ", ".join(f"{escape(repr(piece))} x{count:,}" for piece, count in cover.unseen_words)
-            results.print(
-                f"  {side} symbols that training never shows: {words}", highlight=False, soft_wrap=True
-            )
-    bad = f"[red]{one.unusable:,} lines cannot be used"
-    verdict = bad if one.unusable else "[green]every line can be used or skipped"
-    results.print(f"  {verdict}\n", highlight=False)
+            words = ", ".join(f"{piece!r} x{count:,}" for piece, count in cover.unseen_words)
+            results.print(f"  {side} symbols that training never shows: {words}", soft_wrap=True)
+    if one.unusable:
+        results.print(f"  {one.unusable:,} lines cannot be used\n", style="red")
+    else:
+        results.print("  every line can be used or skipped\n", style="green")
 
 
 def _rare(piece: tuple[str, int]) -> str:

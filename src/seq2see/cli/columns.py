@@ -1,17 +1,13 @@
 """Examples of a file for a trained model: its columns as in training unless they are named."""
 
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 
 from seq2see.data import Pair, PairFile
-from seq2see.data.lines import save_standard_input
 from seq2see.data.pairs import Columns, columns_of, refuse_repeats
 from seq2see.errors import DataError, SettingsError
 from seq2see.goals import Predictor, goal_named
 
-__all__ = ["Named", "at_rest", "columns_for", "examples_for", "file_for", "usable"]
+__all__ = ["Named", "columns_for", "examples_for", "file_for", "usable"]
 
 Named = Mapping[str, str | None]
 """Columns as a command line names them."""
@@ -57,14 +53,3 @@ def usable(file: PairFile) -> Iterator[Pair]:
         yield pair
     if pair is None:
         raise DataError(f"{file.name} has no usable example; {file.shape}")
-
-
-@contextmanager
-def at_rest(file: str) -> Iterator[str]:
-    """A file that can be read more than once: standard input is kept for as long as it is needed."""
-    if file != "-":
-        yield file
-        return
-    with tempfile.NamedTemporaryFile(suffix=".tsv") as kept:
-        save_standard_input(Path(kept.name))
-        yield kept.name

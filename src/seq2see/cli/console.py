@@ -1,42 +1,57 @@
-"""Where words and tables go: results to standard output, all else to standard error."""
+"""Where words and tables go: results to standard output, all else to standard error.
+
+Whatever is printed here as a plain string may come from a file, a run or a command line. It is shown letter
+by letter: no markup, no emoji codes, control characters made visible. What is ours to colour is a `Text`.
+"""
 
 import json
 import math
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from seq2see.errors import SettingsError
+from seq2see.errors import RunError, SettingsError
+from seq2see.files import replace_bytes
+from seq2see.wording import visible
 
-__all__ = ["answer", "errors", "figure_kind", "results", "say", "table"]
-
-
-class _Patient(Console):
-    """A console that falls silent where nobody listens any more, and does not end the program."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
+__all__ = ["answer", "errors", "figure_kind", "results", "say", "table", "write", "write_figure"]
 
 
-results = Console()
-errors = _Patient(stderr=True)
+class _LetterByLetter(Console):
+    """A console to which every string is foreign text."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """The string as it is, with control characters shown."""
+        kept = {name: options[name] for name in ("justify", "overflow") if name in options}
+        return Text(visible(text), style=options.get("style", ""), **kept)
 
 
-def say(text: str) -> None:
-    """Print to standard error as it is, without colours or folding; where nobody listens, go on."""
-    with suppress(OSError, ValueError):
-        errors.print(text, markup=False, highlight=False, soft_wrap=True)
+results = _LetterByLetter(highlight=False)
+errors = _LetterByLetter(stderr=True, highlight=False)
+
+
+def say(text: str | Text) -> None:
+    """Print to standard error without folding."""
+    errors.print(text, soft_wrap=True)
+
+
+def write(line: str) -> None:
+    """Print a line of results: byte by byte for a file or another program, visible in a terminal."""
+    print(visible(line) if results.is_terminal else line)
 
 
 def answer(value: Mapping[str, Any]) -> None:
     """Print one JSON object; numbers that JSON does not know (infinite, or none) become null."""
-    print(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    # Half characters, as in file names that are not UTF-8, can be written in no other way.
+    write(re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _plain(value: Any) -> Any:
@@ -48,11 +63,26 @@ def _plain(value: Any) -> Any:
 
 
 def figure_kind(path: Path | None) -> str:
-    """The kind of image that a file name asks for; without a name there is none."""
+    """The kind of image that a file name asks for, if it can be written; without a name there is none."""
     kind = path.suffix[1:].lower() if path is not None else ""
     if path is not None and kind not in ("svg", "png", "pdf"):
         raise SettingsError(f"{path} should end in .svg, .png or .pdf, which say what kind of image it is")
+    if path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        raise SettingsError(
+            f"nothing can be written in the folder {path.parent}; name another place for {path.name}"
+        )
+    if path is not None and path.is_dir():
+        raise SettingsError(f"{path} is a directory; name a file for the image")
     return kind
+
+
+def write_figure(path: Path, image: bytes) -> None:
+    """Leave an image, and say where."""
+    try:
+        replace_bytes(path, image)
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error.strerror}; name another place") from None
+    say(f"drawn in {path}")
 
 
 def table(
@@ -63,7 +93,7 @@ def table(
     for column in columns:
         made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(escape(cell if isinstance(cell, str) else show(cell)) for cell in row))
+        made.add_row(*(cell if isinstance(cell, str) else show(cell) for cell in row))
     return made
 
 

@@ -7,6 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from rich.text import Text
+
 from seq2see.cli.console import errors, results, say, table
 from seq2see.cli.explore import serve_explorer
 from seq2see.cli.ladder import climb_and_write, show
@@ -43,7 +45,7 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
     """Train three models on the CMU pronouncing dictionary, pronounce new words, and compare them."""
     data = out.with_name(f"{out.name}-data")
     words = _write_dictionary(data)
-    errors.print(f"English spelling to pronunciation: {words:,} words of the CMU dictionary", highlight=False)
+    errors.print(f"English spelling to pronunciation: {words:,} words of the CMU dictionary")
     folder = _free(out)
     request = Request(
         data=str(data / "train.tsv"),
@@ -61,7 +63,7 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
     for rung in found.rungs:
         if rung.steps < STEPS:
             say(f"{rung.preset} had time for {rung.steps:,} of {STEPS:,} steps only: --minutes gives it more")
-    results.print("\nTry next:", highlight=False)
+    results.print("\nTry next:")
     program = "seq2see" if shutil.which("seq2see") else os.path.relpath(sys.argv[0])
     results.print(
         f"  echo 'your word' | {program} decode {best.run} --nbest 3\n"
@@ -69,8 +71,6 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
         f"  {program} explore {best.run}\n"
         f"  {program} ladder task:reverse\n"
         f"  {program} train YOUR-PAIRS.tsv",
-        highlight=False,
-        markup=False,
         soft_wrap=True,
     )
     say(f"accuracy by word length is drawn in {folder / 'ladder.png'}")
@@ -117,12 +117,10 @@ def _pronounce(models: dict[str, TextModel]) -> None:
 def _look(model: TextModel, name: str) -> None:
     """Where a model looked for the sounds of a word."""
     seen = model.attention(SHOWN)
-    results.print(
-        f"[bold]where {name} looks[/]: sounds of {SHOWN!r} (rows) and its letters (columns)",
-        highlight=False,
-    )
+    about = f": sounds of {SHOWN!r} (rows) and its letters (columns)"
+    results.print(Text.assemble((f"where {name} looks", "bold"), about))
     results.print(HeatMap(seen.alignment().tolist(), seen.predicted, seen.source))
-    results.print("   ".join(seen.alignments()), highlight=False)
+    results.print("   ".join(seen.alignments()))
 
 
 def _free(folder: Path) -> Path:

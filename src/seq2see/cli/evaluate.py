@@ -6,15 +6,14 @@ from typing import Any
 
 from rich.progress import track
 
-from seq2see.cli.columns import Named, at_rest, examples_for
-from seq2see.cli.console import answer, errors, figure_kind, results, say, table
+from seq2see.cli.columns import Named, examples_for
+from seq2see.cli.console import answer, errors, figure_kind, results, table, write_figure
 from seq2see.cli.predict import Asked, choose_engine
 from seq2see.data import Pair
 from seq2see.data.values import many
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import METRICS, Outcome
 from seq2see.evaluation import compare as compare_outcomes
-from seq2see.files import replace_bytes
 from seq2see.goals import Predictor, load
 from seq2see.goals.text_model import TextModel
 from seq2see.goals.text_values import COUNTED, counted_by
@@ -36,16 +35,14 @@ def evaluate(
     """Print scores beside the floor, what was confused with what, and the worst answers."""
     drawn = figure_kind(figure)
     model = load(run, asked.device)
-    with at_rest(file) as path:
-        examples = examples_for(model, path, columns)
+    examples = examples_for(model, file, columns)
     options = dict(asked.options)
     counted = _counted(model, examples, by, options)
     if isinstance(model, TextModel):
         choose_engine(model, run, asked)
     found = judge(model, examples, options, training_examples(model) if floor else None)
     if figure is not None:
-        replace_bytes(figure, found.figure(drawn))
-        say(f"drawn in {figure}")
+        write_figure(figure, found.figure(drawn))
     bad = found.worst(worst)
     if asked.as_json:
         answer({**found.values(), "sources": len(found.outcome), **counted, "worst": bad})
@@ -104,18 +101,17 @@ def compare(run_a: Path, run_b: Path, file: str, columns: Named, asked: Asked, b
     if models[0].recipe.goal != models[1].recipe.goal:
         raise SettingsError(f"{run_a} is for {models[0].recipe.goal} and {run_b} for {models[1].recipe.goal}")
     outcomes: list[Outcome] = []
-    with at_rest(file) as path:
-        read = [examples_for(model, path, columns) for model in models]
-        if read[0] != read[1]:
-            raise DataError(
-                f"{run_a} and {run_b} do not read the same examples from {file}: their columns differ; "
-                "name the columns with --source, --target and --features"
-            )
-        counted: dict[str, str] = {}
-        for model in track(models, "decoding", console=errors, transient=True):
-            options = dict(asked.options)
-            counted = _counted(model, read[0], by, options)
-            outcomes.append(model.outcome(read[0], **options))
+    read = [examples_for(model, file, columns) for model in models]
+    if read[0] != read[1]:
+        raise DataError(
+            f"{run_a} and {run_b} do not read the same examples from {file}: their columns differ; "
+            "name the columns with --source, --target and --features"
+        )
+    counted: dict[str, str] = {}
+    for model in track(models, "decoding", console=errors, transient=True):
+        options = dict(asked.options)
+        counted = _counted(model, read[0], by, options)
+        outcomes.append(model.outcome(read[0], **options))
     found = compare_outcomes(outcomes[0], outcomes[1])
     if asked.as_json:
         rows = {

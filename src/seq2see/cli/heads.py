@@ -5,9 +5,8 @@ from pathlib import Path
 from rich.progress import Progress
 
 from seq2see.cli.columns import Named, examples_for
-from seq2see.cli.console import answer, errors, figure_kind, results, say, table
+from seq2see.cli.console import answer, errors, figure_kind, results, table, write_figure
 from seq2see.figures import change_figure
-from seq2see.files import replace_bytes
 from seq2see.goals import load
 from seq2see.lab.head_effects import weigh_heads
 
@@ -39,8 +38,7 @@ def heads(
         found = weigh_heads(model, pairs, how, metric, most, beam, tell)
     if out is not None:
         title = f"{found.metric} {found.score:.1f}: change without each head ({how})"
-        replace_bytes(out, change_figure(found.changes, title, drawn))
-        say(f"drawn in {out}")
+        write_figure(out, change_figure(found.changes, title, drawn))
     if as_json:
         answer(
             {"metric": found.metric, "sources": found.sources, "score": found.score, "changes": found.changes}
@@ -57,4 +55,4 @@ def heads(
     )
     results.print(table(title, ("attention", *numbers), rows, numbers))
     first = [f"{address} head {head} ({value:+.2f})" for address, head, value in found.ranked[:3]]
-    results.print(f"those that matter most: {', '.join(first)}", highlight=False, markup=False)
+    results.print(f"those that matter most: {', '.join(first)}")

@@ -11,6 +11,7 @@ from seq2see.goals import load
 from seq2see.settings import write_yaml
 from seq2see.training import Checkpoints
 from seq2see.training.log import read_log
+from seq2see.wording import visible
 
 __all__ = ["info"]
 
@@ -37,7 +38,9 @@ def info(run: Path, whole: bool, as_json: bool) -> None:
         )
         return
     if results.is_terminal:
-        results.print(Syntax(write_yaml(model.recipe), "yaml", background_color="default", word_wrap=True))
+        results.print(
+            Syntax(visible(write_yaml(model.recipe)), "yaml", background_color="default", word_wrap=True)
+        )
     else:
         print(write_yaml(model.recipe))
     rows = [*counts.items(), ("all", sum(counts.values()))]

@@ -61,7 +61,7 @@ def show(found: Ladder, title: str | None = None) -> None:
     shown = table(title or found.data, found.columns(), found.rows(), found.columns()[1:])
     shown.collapse_padding, shown.pad_edge = True, False  # many columns, and a terminal may be narrow
     results.print(shown)
-    results.print(found.caption(), highlight=False)
+    results.print(found.caption())
 
 
 def _with_budget(request: Request) -> Request:

@@ -15,6 +15,7 @@ __all__ = [
     "FeatureColumn",
     "Goal",
     "Hard",
+    "HostNames",
     "Int8",
     "Json",
     "NumberColumns",
@@ -37,6 +38,10 @@ Verify = Annotated[
 Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy.")]
 Hard = Annotated[
     bool, typer.Option("--hard", help="Look at one place at a time: argmax in place of softmax.")
+]
+HostNames = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A further name that this machine goes by; repeatable."),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
 Engine = Annotated[

@@ -1,6 +1,5 @@
 """The verbs `predict` (or `decode`) and `score`: answers and log-probabilities, line by line."""
 
-import json
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -8,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from seq2see.cli.columns import Named, at_rest, columns_for, file_for, usable
-from seq2see.cli.console import answer, errors, say
+from seq2see.cli.columns import Named, columns_for, file_for, usable
+from seq2see.cli.console import answer, errors, say, write
 from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.kinds import without_number
 from seq2see.data.lines import Arriving
@@ -22,6 +21,7 @@ from seq2see.goals.text_model import Output, Source, TextModel
 from seq2see.lens.edits import Edit, parse_edit
 from seq2see.lens.terminal import HeatMap
 from seq2see.lens.text_lens import TextRequest
+from seq2see.pipes import is_pipe, open_pipe
 
 __all__ = ["Asked", "choose_engine", "predict", "score", "write_outputs"]
 
@@ -103,9 +103,9 @@ def _write_answers(
     for found in model.answers(inputs, edits, inputs.ready):
         example = inputs.waiting.popleft()
         if asked.as_json:
-            print(json.dumps({"line": example.line, **found.values()}, ensure_ascii=False))
+            answer({"line": example.line, **found.values()})
         else:
-            print(f"{found.text}\t{found.detail}" if asked.probabilities else found.text)
+            write(f"{found.text}\t{found.detail}" if asked.probabilities else found.text)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
             _show_reading(model, example, edits)
@@ -124,7 +124,7 @@ def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]
     lost = model.lens.attribution(example, "occlusion", edits)
     for said, row in zip(view.predicted, lost.tolist(), strict=True):
         told = "  ".join(f"{token} {value:+.2f}" for token, value in zip(view.source, row, strict=True))
-        errors.print(f"{said}: {told}", markup=False, highlight=False)
+        errors.print(f"{said}: {told}")
 
 
 def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
@@ -133,9 +133,9 @@ def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Calla
     reader = PairFile(
         file, columns, needs_target=False, check=lambda example: without_number(example, numbers)
     )
-    if file != "-":
+    if not is_pipe(Path(file)):
         return iter(reader), lambda: True
-    arriving = Arriving()
+    arriving = Arriving(open_pipe(Path(file)), file)
     return reader.parse(iter(arriving)), arriving.ready
 
 
@@ -180,14 +180,12 @@ class _Inputs:
 
 def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:
     if as_json:
-        print(
-            json.dumps({"line": number, "outputs": [asdict(output) for output in found]}, ensure_ascii=False)
-        )
+        answer({"line": number, "outputs": [asdict(output) for output in found]})
     elif ranked:
         for rank, output in enumerate(found, 1):
-            print(f"{number}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
+            write(f"{number}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
     else:
-        print(found[0].text)
+        write(found[0].text)
 
 
 def _show_attention(model: TextModel, example: Pair, output: Output, edits: Sequence[Edit]) -> None:
@@ -215,14 +213,13 @@ def score(run: Path, file: str, columns: Named, device: str, as_json: bool) -> N
             lines.append(pair.line)
             yield pair
 
-    with at_rest(file) as path:
-        reader = file_for(model, path, columns)
-        values = model.target_scores(noted())
-        if as_json:
-            scores = [round(value, 6) for value in values]
-            answer({"scores": scores, "lines": lines, "mean": sum(scores) / len(scores)})
-            return
-        printed = reader.first_line - 1
-        for done, value in enumerate(values):
-            print("\n" * (lines[done] - printed - 1) + f"{value:.6f}", flush=True)
-            printed = lines[done]
+    reader = file_for(model, file, columns)
+    values = model.target_scores(noted())
+    if as_json:
+        scores = [round(value, 6) for value in values]
+        answer({"scores": scores, "lines": lines, "mean": sum(scores) / len(scores)})
+        return
+    printed = reader.first_line - 1
+    for done, value in enumerate(values):
+        print("\n" * (lines[done] - printed - 1) + f"{value:.6f}", flush=True)
+        printed = lines[done]

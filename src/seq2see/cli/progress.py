@@ -62,10 +62,10 @@ class LiveReport:
     def look(self, look: Look) -> None:
         self._score = f"dev {look.metric} {shown(look.metric, look.scores[look.metric])}"
         self._bar.update(self._task, score=self._score)
-        self._console.print(f"step {look.step:,}  dev {describe(look)}", highlight=False)
+        self._console.print(f"step {look.step:,}  dev {describe(look)}")
 
     def note(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False)
+        self._console.print(text)
 
 
 def _smooth(old: float | None, new: float) -> float:

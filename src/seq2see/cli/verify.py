@@ -26,7 +26,7 @@ def verify(run: Path, as_json: bool) -> None:
     else:
         results.print(table(str(run), ("file", "state"), found.items()))
         said = f"{run} is not whole: {problem}" if problem else f"{run} is whole"
-        results.print(said, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        results.print(said, soft_wrap=True)
     if problem:
         sys.exit(1)
 

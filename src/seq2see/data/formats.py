@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -22,8 +21,6 @@ __all__ = [
     "csv_records",
     "fasta",
 ]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Column = int | str
 FORMATS = {
@@ -199,6 +196,8 @@ def from_json(wanted: Wanted) -> Pick:
         targets = ["target" if isinstance(column, int) else column for column in here.target]
         label = "features" if isinstance(here.features, int) else here.features
         tags = (record.get(label) or "") if label is not None else ""
+        if isinstance(tags, dict):
+            raise BadRecordError(f"no text under {label!r}, but an object")
         return Fields(
             _text(record, source),
             "\t".join(_text(record, name).replace("\t", " ") for name in targets)
@@ -221,8 +220,6 @@ def _text(record: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         has = ", ".join(map(repr, list(record)[:6])) or "no keys"
         raise BadRecordError(f"no text under {name!r}; it has {has}")
-    if _SURROGATE.search(value):
-        raise BadRecordError(f"half of a surrogate pair under {name!r}, which is no character", "not JSON")
     return value
 
 

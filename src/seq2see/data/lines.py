@@ -6,7 +6,6 @@ import hashlib
 import io
 import select
 import shutil
-import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from seq2see.errors import DataError
+from seq2see.pipes import is_pipe, kept_pipe
+from seq2see.wording import quoted
 
 __all__ = ["LONGEST_LINE", "Arriving", "fingerprint", "open_bytes", "read_lines", "save_standard_input"]
 
@@ -23,17 +24,21 @@ _BLOCK = 1 << 20
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading, unpacking `.gz`; refusals say what is there instead."""
-    if path.is_dir():
-        raise DataError(f"{path} is a directory; name a file of examples inside it")
+    """Open a file for reading, unpacking `.gz`, or what came through a pipe; refusals say what is there."""
     try:
+        if is_pipe(path):
+            return kept_pipe(path)
+        if path.is_dir():
+            raise DataError(f"{path} is a directory; name a file of examples inside it")
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path} is a device, which has no end; name a file of examples")
         if path.suffix == ".gz":
             return cast(BinaryIO, gzip.open(path, "rb"))
         return path.open("rb")
     except FileNotFoundError:
         raise DataError(f"there is no file {path}{_neighbour(path)}") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a name with a NUL byte is a ValueError
+        raise DataError(f"{quoted(str(path))} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -43,12 +48,11 @@ def read_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 class Arriving:
-    """Lines of standard input as they arrive."""
+    """Lines of a pipe as they arrive."""
 
-    def __init__(self) -> None:
-        self._blocks = _blocks(
-            lambda: cast(io.BufferedReader, sys.stdin.buffer).read1(_BLOCK), "standard input"
-        )
+    def __init__(self, pipe: BinaryIO, name: str) -> None:
+        self._pipe = pipe
+        self._blocks = _blocks(lambda: cast(io.BufferedReader, pipe).read1(_BLOCK), name)
         self._waiting: deque[bytes] = deque()
 
     def __iter__(self) -> Iterator[bytes]:
@@ -62,7 +66,7 @@ class Arriving:
         if self._waiting:
             return True
         try:
-            return bool(select.select([sys.stdin.fileno()], [], [], 0)[0])
+            return bool(select.select([self._pipe.fileno()], [], [], 0)[0])
         except (OSError, ValueError):  # not a pipe, or one that cannot be asked
             return True
 
@@ -81,6 +85,8 @@ def _blocks(read: Callable[[], bytes], name: str) -> Iterator[list[bytes]]:
                 rest += tail
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{name} is not a whole gzip file: {error}") from None
+    except OSError as error:
+        raise DataError(f"{name} cannot be read: {error.strerror}") from None
     if rest:
         yield [rest]
 
@@ -95,9 +101,9 @@ def fingerprint(path: Path) -> str:
 
 
 def save_standard_input(path: Path) -> None:
-    """Keep what comes on standard input, which can be read only once."""
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+    """Leave what comes on standard input in a file."""
+    with open_bytes(Path("-")) as pipe, path.open("wb") as file:
+        shutil.copyfileobj(pipe, file)
 
 
 def _neighbour(path: Path) -> str:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from pydantic import field_validator
 
@@ -18,6 +19,7 @@ from seq2see.settings import Settings
 
 __all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of", "refuse_repeats"]
 
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 BadLines = Literal["refuse", "skip"]
@@ -73,7 +75,7 @@ def refuse_repeats(columns: Columns) -> None:
 
 
 def _column(text: str) -> Column:
-    if not text.isdigit():
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
         return text
     if int(text) < 1:
         raise SettingsError(f"column {text}: columns count from 1")
@@ -159,11 +161,25 @@ class PairFile:
 
     def __iter__(self) -> Iterator[Pair | Problem]:
         """Every line as an example or as problems."""
+        return self._items(open_bytes)
+
+    def beginning(self, size: int) -> Iterator[Pair | Problem]:
+        """The same for the first bytes of each file; anything but a regular file is refused."""
+
+        def open_part(path: Path) -> BinaryIO:
+            if not path.is_file():
+                raise DataError(f"{path} is not a regular file")
+            with open_bytes(path) as file:
+                return BytesIO(file.read(size))
+
+        return self._items(open_part)
+
+    def _items(self, open_: Callable[[Path], BinaryIO]) -> Iterator[Pair | Problem]:
         if self._task:
             yield from self.parse(self._task.lines(self._has_header))
             return
         with ExitStack() as stack:
-            streams = [read_lines(stack.enter_context(open_bytes(path)), str(path)) for path in self.paths]
+            streams = [read_lines(stack.enter_context(open_(path)), str(path)) for path in self.paths]
             if len(streams) == 1:
                 yield from self.parse(streams[0])
             else:
@@ -279,12 +295,15 @@ class PairFile:
         except BadRecordError as error:
             yield Problem(number, error.kind, str(error))
             return
-        if self.format == "json" and "\x00" in "".join(fields[:3]):  # escaped, so not to be seen in the line
-            yield Problem(number, "NUL byte", "\\u0000 in a value")
-            return
         yield from self._usable(number, fields)
 
     def _usable(self, number: int, fields: Fields) -> Iterator[Pair | Problem]:
+        if found := _NO_TEXT.search("".join((*fields[:3], *fields.extras))):
+            # In JSON it was escaped, so that it was not to be seen in the line.
+            nul = found[0] == "\x00"
+            kind, what = ("NUL byte", "\\u0000") if nul else ("not JSON", "half of a surrogate pair")
+            yield Problem(number, kind, f"{what} in a value")
+            return
         source, target = fields.source, fields.target
         if self._needs_target and not (source.strip() and target.strip()):
             side = "target" if source.strip() else "source"

@@ -11,6 +11,7 @@ from seq2see.decoding.choosers import Chooser, Chosen, make_chooser
 from seq2see.decoding.filters import Filters
 from seq2see.decoding.ranking import Ranking
 from seq2see.decoding.requests import Event, Request
+from seq2see.errors import RunError
 from seq2see.layers.attention import Watch, harden
 from seq2see.models.contracts import Generator, Memory, Prefix, State
 
@@ -101,6 +102,10 @@ class Group:
         self._time += 1
         self._filters.apply(logits, self._time, self._going)
         chosen = self._chooser.choose(logits, norms, self._totals, self._lengths())
+        if bool(chosen.totals.isnan().any()):
+            raise RunError(
+                "the model gives scores that are no numbers, so its weights are of no use; train again"
+            )
         if self._follow is not None:
             self._follow(logits, norms, self._totals, chosen)
         ended = (chosen.tokens == self._end) & (chosen.totals > -float("inf"))

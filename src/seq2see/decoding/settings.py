@@ -19,9 +19,9 @@ class DecodingSettings(Settings):
     hard_attention: bool = False
     """Each step reads one place of the source, that with the most weight, instead of a mixture."""
     sample: bool = False
-    temperature: float = Field(default=1.0, gt=0, le=100)
+    temperature: float = Field(default=1.0, ge=1e-6, le=100)
     top_k: int | None = Field(default=None, ge=1)
-    top_p: float | None = Field(default=None, gt=0, le=1)
+    top_p: float | None = Field(default=None, ge=1e-6, le=1)
     max_length: int | None = Field(default=None, ge=1, le=100_000)
     """Output tokens at the most, the end symbol counted; by default what the training pairs suggest."""
     seed: int = Field(default=1, ge=0)

@@ -10,7 +10,7 @@ from seq2see.goals.generate import Generate
 from seq2see.goals.regress import Regress
 from seq2see.goals.tag import Tag
 from seq2see.goals.text_model import TextModel
-from seq2see.models.weights import load_weights, read_tensors
+from seq2see.models.weights import load_weights, read_tensors, refuse_not_finite
 from seq2see.recipe import read_recipe
 from seq2see.run import DataFacts, Run, device_of, read_as
 from seq2see.settings import near
@@ -40,6 +40,9 @@ def load(folder: str | Path, device: str = "auto") -> Predictor:
         raise RunError(f"there is no run directory {folder}; 'seq2see train' makes one")
     if not (folder / "recipe.yaml").exists():
         raise RunError(f"{folder} is not a run directory: it has no recipe.yaml")
+    for path in (*folder.iterdir(), *folder.glob("tokenizers/*")):
+        if not (path.is_file() or path.is_dir()):
+            raise RunError(f"{path} is not a file, and no run directory holds anything else; take it away")
     verify(folder)
     recipe = read_recipe(folder / "recipe.yaml")
     goal = goal_named(recipe.goal)
@@ -51,7 +54,9 @@ def load(folder: str | Path, device: str = "auto") -> Predictor:
             f"{folder} has no weights yet: training has not reached its first look at the dev set; "
             "go on with 'seq2see train --resume'"
         )
-    load_weights(network, read_tensors(weights)[0], str(weights))
+    tensors = read_tensors(weights)[0]
+    refuse_not_finite(tensors, str(weights))
+    load_weights(network, tensors, str(weights))
     facts = DataFacts.read(folder)
     run = Run(recipe, columns, network.to(device_of(device)), facts, folder, read_calibration(folder))
     return goal.predictor(run)

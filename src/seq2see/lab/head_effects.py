@@ -9,8 +9,13 @@ from seq2see.errors import SettingsError
 from seq2see.goals import Predictor
 from seq2see.lens.edits import Edit, Off
 from seq2see.lens.watchers import addresses_of
+from seq2see.settings import near
 
 __all__ = ["HeadEffects", "weigh_heads"]
+
+
+WAYS = ("zero", "uniform", "first")
+"""What a head that is off looks at, of the ways that make sense for any source."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,13 @@ def weigh_heads(
     addresses = addresses_of(model.network)
     if not addresses:
         raise SettingsError("this model has no attention, so there are no heads to switch off")
-    if how == "mean":
-        raise SettingsError("how=mean is made for one source; choose zero, uniform or first")
+    if how not in WAYS:
+        raise SettingsError(f"a head that is off cannot look at {how!r}; {near(how, WAYS)}")
+    if metric is not None:
+        row = evaluation.metric_named(metric)
+        if model.recipe.goal not in row.goals or row.score is None:
+            fits = [name for name, one in evaluation.METRICS.items() if model.recipe.goal in one.goals]
+            raise SettingsError(f"{metric} is no score of answers for {model.recipe.goal}; {near('', fits)}")
     options = {**model.quick, **({"beam": beam} if beam is not None else {})}
     plain = model.outcome(pairs, most, **options)
     trained = model.recipe.training.metric

@@ -6,7 +6,8 @@ import yaml
 from pydantic import ConfigDict, Field
 
 from seq2see.errors import SettingsError
-from seq2see.settings import Settings, build
+from seq2see.settings import Settings, build, parse_yaml
+from seq2see.wording import quoted
 
 __all__ = [
     "Block",
@@ -125,15 +126,18 @@ def edits_of(values: list[dict[str, object]]) -> tuple[Edit, ...]:
 
 def parse_edit(text: str) -> Edit:
     """An edit as words, such as `off at=decoder.*.cross heads=0,2 how=uniform`."""
-    kind, *pairs = text.split()
+    kind, *pairs = text.split() or [""]
     values: dict[str, object] = {"kind": kind}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise SettingsError(
-                f"--edit {text!r}: {pair!r} is not of the form NAME=VALUE, "
+                f"--edit {quoted(text)}: {quoted(pair)} is not of the form NAME=VALUE, "
                 "as in 'off at=decoder.*.cross heads=0,2'"
             )
         listed = name in ("heads", "places")
-        values[name] = yaml.safe_load(f"[{value}]" if listed else value) if name != "at" else value
+        try:
+            values[name] = parse_yaml(f"[{value}]" if listed else value) if name != "at" else value
+        except yaml.YAMLError:
+            values[name] = value
     return edits_of([values])[0]

@@ -153,13 +153,15 @@ class ReaderLens:
         if not edits:
             return example, lambda: None
         patterns: dict[int, dict[str, Tensor]] = {}
+        lenders: dict[str, dict[str, Tensor]] = {}
         for number, edit in enumerate(edits):
             if isinstance(edit, Force):
                 raise SettingsError("a model that reads says no tokens, so none can be forced")
             if isinstance(edit, Borrow):
                 text = edit.text if edit.text is not None else example.source
-                lent = (donor or self)._pass(example._replace(source=text))[1]
-                patterns[number] = lent_weights(edit, lent, addresses_of(self.network))
+                if text not in lenders:
+                    lenders[text] = (donor or self)._pass(example._replace(source=text))[1]
+                patterns[number] = lent_weights(edit, lenders[text], addresses_of(self.network))
             elif isinstance(edit, Off) and edit.how == "mean":
                 patterns[number] = self._pass(example)[1]
         texts = [edit.text for edit in edits if isinstance(edit, Reword)]

@@ -7,6 +7,8 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from seq2see.wording import visible
+
 __all__ = ["HeatMap"]
 
 _SHADES = " ░▒▓█"
@@ -24,7 +26,8 @@ class HeatMap:
     def __init__(
         self, weights: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]
     ) -> None:
-        self._weights, self._rows, self._columns = weights, rows, columns
+        self._weights = weights
+        self._rows, self._columns = list(map(visible, rows)), list(map(visible, columns))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         label = max((len(row) for row in self._rows), default=0)

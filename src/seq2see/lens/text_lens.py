@@ -204,14 +204,15 @@ class TextLens:
         """The weights that edits put in: the network's own, or a donor's."""
         own = plain.forced.weights
         found: dict[int, dict[str, Tensor]] = {}
+        lenders: dict[str, dict[str, Tensor]] = {}
         for number, edit in enumerate(edits):
             if isinstance(edit, Off) and edit.how == "mean":
                 found[number] = own
             elif isinstance(edit, Borrow):
-                lender = donor if edit.model is not None or donor is not self else self
                 text = edit.text if edit.text is not None else wanted.text
-                lent = lender._see(replace(wanted, text=text)).forced.weights
-                found[number] = lent_weights(edit, lent, addresses_of(self.network))
+                if text not in lenders:
+                    lenders[text] = donor._see(replace(wanted, text=text)).forced.weights
+                found[number] = lent_weights(edit, lenders[text], addresses_of(self.network))
         return found
 
     def _effect(self, plain: _Pass, changed: _Pass, again: TeacherForced) -> Effect:

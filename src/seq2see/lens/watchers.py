@@ -60,7 +60,10 @@ def check_for_any(edits: Sequence[Edit]) -> None:
 
 
 def lent_weights(edit: Borrow, lent: Mapping[str, Tensor], addresses: Mapping[str, int]) -> dict[str, Tensor]:
-    """The weights (H, T, S) that an edit puts in at each address it names; `addresses` has their heads."""
+    """The weights (H, T, S) that an edit puts in at each address it names; `addresses` has their heads.
+
+    A copy of one head has a storage of its own, so that the lender's other maps need not be kept for it.
+    """
     if edit.origin is not None and edit.origin not in lent:
         raise SettingsError(f"nothing can be borrowed from {edit.origin!r}; {near(edit.origin, lent)}")
     found = {}
@@ -78,7 +81,7 @@ def lent_weights(edit: Borrow, lent: Mapping[str, Tensor], addresses: Mapping[st
                 raise SettingsError(
                     f"the lender has no head {edit.head}: they are numbered to {len(weights) - 1}"
                 )
-            weights = weights[edit.head].expand(heads, -1, -1)
+            weights = weights[edit.head].clone().expand(heads, -1, -1)
         if len(weights) != heads:
             raise SettingsError(
                 f"{address} has {heads} heads and the lender {len(weights)}; name the head to take with head="

@@ -12,7 +12,14 @@ from torch import Tensor, nn
 from seq2see.errors import RunError
 from seq2see.files import replace_bytes
 
-__all__ = ["is_checked", "load_weights", "read_tensors", "weights_of", "write_tensors"]
+__all__ = [
+    "is_checked",
+    "load_weights",
+    "read_tensors",
+    "refuse_not_finite",
+    "weights_of",
+    "write_tensors",
+]
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
@@ -57,6 +64,13 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str) -
                 f"{tuple(tensor.shape)} by the recipe"
             )
         tensor.copy_(weights[name])
+
+
+def refuse_not_finite(weights: Mapping[str, Tensor], origin: str) -> None:
+    """Refuse weights that are no numbers, or infinite: nothing that a model says with them means anything."""
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise RunError(f"{origin} is damaged: {name} holds values that are no numbers; train again")
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:

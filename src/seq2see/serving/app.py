@@ -1,22 +1,25 @@
 """The explorer over HTTP: its page, and the questions that the page asks."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from torch import Tensor
 
 from seq2see.errors import Seq2seeError
 from seq2see.lens.page import as_bytes, live_page, web_file
-from seq2see.serving.bounds import BoundedBody
+from seq2see.serving.bounds import BoundedBody, ExtraHeaders, KnownHosts
 from seq2see.serving.desk import Desk, ForgottenError, MissingError
 from seq2see.serving.requests import Problem, ViewAnswer, ViewRequest
+from seq2see.serving.work import StoppedError
+from seq2see.wording import quoted, visible
 
 __all__ = ["explorer"]
+
+BODY_SECONDS = 10.0
+"""How long the body of a request may take to arrive."""
 
 _BINARY: dict[str, Any] = {
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -38,17 +41,12 @@ def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def explorer(desk: Desk, hosts: list[str]) -> FastAPI:
-    """The application; requests for other hosts than these are refused, as those of other pages would be."""
-    app = FastAPI(title="seq2see explorer", docs_url=None, redoc_url=None, responses=_refusals(400, 413))
-    app.add_middleware(BoundedBody, most=1 << 20)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts)
-
-    @app.middleware("http")
-    async def careful(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = await go_on(request)
-        response.headers.update(_HEADERS)
-        return response
-
+    """The application; it answers to IP addresses, to localhost and to these names of hosts."""
+    refusals = _refusals(400, 408, 413, 500, 503)
+    app = FastAPI(title="seq2see explorer", docs_url=None, redoc_url=None, responses=refusals)
+    app.add_middleware(BoundedBody, most=1 << 20, seconds=BODY_SECONDS)
+    app.add_middleware(KnownHosts, names=hosts)
+    app.add_middleware(ExtraHeaders, headers=_HEADERS)
     _refuse_kindly(app)
     _serve_page(app)
     _serve_views(app, desk)
@@ -78,9 +76,9 @@ def _serve_views(app: FastAPI, desk: Desk) -> None:
         return desk.models()
 
     @app.post("/api/view", responses=_refusals(422))
-    def view(request: ViewRequest) -> ViewAnswer:
+    def view(request: ViewRequest, asker: Request) -> ViewAnswer:
         """What a model says and attends to, without the weights."""
-        return desk.view(request)
+        return desk.view(request, asker.scope["gone"])
 
     @app.get(
         "/api/map/{name}/{address}/{head}",
@@ -116,9 +114,9 @@ def _serve_views(app: FastAPI, desk: Desk) -> None:
         responses={200: _BINARY, **_refusals(404, 410, 422)},
         response_class=Response,
     )
-    def summary(name: Name, kind: Literal["rollout", "gradient", "occlusion"]) -> Response:
+    def summary(name: Name, kind: Literal["rollout", "gradient", "occlusion"], asker: Request) -> Response:
         """Rollout through the encoder, or an attribution of each answer to the source tokens."""
-        return _floats(desk.summary(name, kind))
+        return _floats(desk.summary(name, kind, asker.scope["gone"]))
 
 
 def _refuse_kindly(app: FastAPI) -> None:
@@ -126,8 +124,13 @@ def _refuse_kindly(app: FastAPI) -> None:
 
     @app.exception_handler(Seq2seeError)
     def ours(request: Request, error: Seq2seeError) -> JSONResponse:
-        code = {ForgottenError: 410, MissingError: 404}.get(type(error), 422)
-        return JSONResponse({"detail": str(error)}, code)
+        code = {ForgottenError: 410, MissingError: 404, StoppedError: 503}.get(type(error), 422)
+        return JSONResponse({"detail": visible(str(error))}, code)
+
+    @app.exception_handler(Exception)
+    def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        named = f"{type(error).__name__}: {quoted(str(error))}"
+        return JSONResponse({"detail": f"this is a defect in seq2see ({named}); please report it"}, 500)
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

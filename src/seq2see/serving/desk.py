@@ -3,6 +3,8 @@
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,17 @@ from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
 from seq2see.lens.watchers import addresses_of
 from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, ViewAnswer, ViewRequest
+from seq2see.serving.work import (
+    MOST_WEIGHTS,
+    longest_text,
+    refuse_attribution,
+    refuse_search,
+    stoppable,
+)
 from seq2see.settings import near
 
 __all__ = ["Desk", "ForgottenError", "MissingError"]
 
-_WEIGHTS = 100_000_000
-"""The most attention weights of one view: 400 MB."""
-_LONGEST = 1024
-"""The most tokens of a source or an output, however small the model is."""
 _KEPT = 8
 """Views that are remembered; a page needs two or three at a time."""
 _SIDE = 48
@@ -45,8 +50,14 @@ class Desk:
     def __init__(self, models: dict[str, tuple[Path, Predictor]], example: str) -> None:
         self._models, self._example = models, example
         self._views: OrderedDict[str, tuple[ViewRequest, View]] = OrderedDict()
+        self._keeping = threading.Lock()
         # One at a time: two cores are not faster with two searches, and memory stays bounded.
         self._turn = threading.Lock()
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        """Give up all work, at the next layer of a network."""
+        self._closed.set()
 
     def models(self) -> dict[str, Any]:
         """What there is to look at."""
@@ -67,16 +78,19 @@ class Desk:
             "limits": {"characters": CHARACTERS, "edits": EDITS, "beam": WIDEST},
         }
 
-    def view(self, request: ViewRequest) -> ViewAnswer:
-        """Look, and remember what was seen."""
+    def view(self, request: ViewRequest, gone: threading.Event | None = None) -> ViewAnswer:
+        """Look, and remember what was seen; work ends early when the asker has `gone`."""
         run, model = self._model(request.model)
-        self._refuse_long(model, request)
-        with self._turn:
-            view = self._look(model, request)
-            name = hashlib.sha256(request.model_dump_json().encode()).hexdigest()[:16]
+        donor = self._donor(model, request.edits)
+        self._refuse_long(model, request, donor)
+        with self._working(gone):
+            view = model.look(self._asked(model, request, donor), request.edits, donor)
+            view = view.in_words() if request.words else view
+        name = hashlib.sha256(request.model_dump_json().encode()).hexdigest()[:16]
+        with self._keeping:
             self._views[name] = request, view
             self._views.move_to_end(name)
-            while len(self._views) > 1 and (len(self._views) > _KEPT or self._held() > 3 * _WEIGHTS):
+            while len(self._views) > 1 and (len(self._views) > _KEPT or self._held() > 3 * MOST_WEIGHTS):
                 self._views.popitem(last=False)
         answer = {"id": name, "code": self._code(run, request), **described(view)}
         return ViewAnswer.model_validate(answer)
@@ -98,7 +112,7 @@ class Desk:
         rows, columns = (min(_SIDE, size) for size in found.shape[1:])
         return adaptive_max_pool2d(found[None], (rows, columns))[0]
 
-    def summary(self, name: str, kind: str) -> Tensor:
+    def summary(self, name: str, kind: str, gone: threading.Event | None = None) -> Tensor:
         """Rollout of the encoder, or an attribution of the output to the source, (T, S)."""
         request, view = self._view(name)
         if kind == "rollout":
@@ -109,14 +123,23 @@ class Desk:
         _, model = self._model(request.model)
         if request.words:
             raise SettingsError("attributions are measured token by token; switch words off to see them")
-        with self._turn:
-            donor = self._donor(model, request.edits)
-            return model.attribute(_asked(model, request), kind, request.edits, donor)
-
-    def _look(self, model: Predictor, request: ViewRequest) -> View:
+        refuse_attribution(model, kind, len(view.source), len(view.predicted))
         donor = self._donor(model, request.edits)
-        view = model.look(_asked(model, request), request.edits, donor)
-        return view.in_words() if request.words else view
+        with self._working(gone):
+            return model.attribute(self._asked(model, request, donor), kind, request.edits, donor)
+
+    @contextmanager
+    def _working(self, gone: threading.Event | None) -> Iterator[None]:
+        """A turn at the models, which ends when the asker is gone or the desk is closed."""
+        stops = [self._closed, *([gone] if gone is not None else [])]
+        while not self._turn.acquire(timeout=0.1):
+            with stoppable([], stops):
+                pass
+        try:
+            with stoppable([model.network for _, model in self._models.values()], stops):
+                yield
+        finally:
+            self._turn.release()
 
     def _donor(self, model: Predictor, edits: tuple[Edit, ...]) -> Predictor | None:
         """The other model, where an edit borrows from it."""
@@ -129,8 +152,8 @@ class Desk:
             raise SettingsError(f"there is no model {name!r} here; start the explorer with a second run")
         return self._models[name]
 
-    def _refuse_long(self, model: Predictor, request: ViewRequest) -> None:
-        longest = _longest(model)
+    def _refuse_long(self, model: Predictor, request: ViewRequest, donor: Predictor | None) -> None:
+        longest = longest_text(model, request.edits, donor)
         texts = [request.text, *(text for edit in request.edits if (text := getattr(edit, "text", None)))]
         most = model.most_tokens(texts, request.features, request.target)
         if most > longest:
@@ -138,9 +161,15 @@ class Desk:
                 f"this text has {most:,} tokens, and a view of this model shows {longest:,} at the most; "
                 "look at a part of it"
             )
+        refuse_search(model, request.edits, donor, most, request.beam)
+
+    def _asked(self, model: Predictor, request: ViewRequest, donor: Predictor | None) -> LensRequest:
+        """What a request wants to look at, within bounds."""
+        longest = longest_text(model, request.edits, donor)
+        return LensRequest(request.text, request.features, request.target, request.beam, longest)
 
     def _view(self, name: str) -> tuple[ViewRequest, View]:
-        with self._turn:
+        with self._keeping:
             if name not in self._views:
                 raise ForgottenError("this view is not remembered any more; ask for it again")
             self._views.move_to_end(name)
@@ -191,17 +220,6 @@ def _call(edit: Edit) -> str:
     defaults = {name: field.default for name, field in type(edit).model_fields.items()}
     said = [f"{name}={value!r}" for name, value in given.items() if value != defaults[name]]
     return f"{type(edit).__name__}({', '.join(said)})"
-
-
-def _asked(model: Predictor, request: ViewRequest) -> LensRequest:
-    """What a request wants to look at, within bounds."""
-    return LensRequest(request.text, request.features, request.target, request.beam, _longest(model))
-
-
-def _longest(model: Predictor) -> int:
-    """Tokens that a source or an output may have, so that all maps of a view stay within bounds."""
-    maps = max(1, sum(addresses_of(model.network).values()))
-    return min(_LONGEST, int((_WEIGHTS / maps) ** 0.5))
 
 
 def _about(model: Predictor) -> str:
