@@ -254,11 +254,23 @@ def one_cache(world: World) -> str:
     return "the same end"
 
 
-KINDS = (
-    *(signalled, signalled, signalled, killed_at_a_write, killed_at_a_write, killed_at_a_write, failing_disk),
-    *(failing_disk, small_disk, closed_pipe, flipped_bit, flipped_bit, flipped_bit, cut_off, moved_file),
-    *(moved_run, changed_data, damaged_cache, two_at_once, readers_beside, one_cache),
-)
+KINDS: dict[Callable[[World], str], int] = {
+    signalled: 3,
+    killed_at_a_write: 3,
+    failing_disk: 2,
+    small_disk: 1,
+    closed_pipe: 1,
+    flipped_bit: 3,
+    cut_off: 1,
+    moved_file: 1,
+    moved_run: 1,
+    changed_data: 1,
+    damaged_cache: 1,
+    two_at_once: 1,
+    readers_beside: 1,
+    one_cache: 1,
+}
+"""Each kind of fault, and how often it comes; the first round has each of them once."""
 
 
 def rage(seed: int, faults: int, folder: Path, tell: Callable[[str], None]) -> tuple[Counter[str], list[str]]:
@@ -269,8 +281,8 @@ def rage(seed: int, faults: int, folder: Path, tell: Callable[[str], None]) -> t
     (folder / "said.txt").write_text(said.out)
     verdicts: Counter[str] = Counter()
     lost: list[str] = []
-    for number in range(faults):
-        kind = KINDS[number] if number < len(KINDS) else world.draw.choice(KINDS)
+    kinds = [*KINDS, *world.draw.choices(list(KINDS), list(KINDS.values()), k=faults)]
+    for number, kind in enumerate(kinds[:faults]):
         try:
             verdict = kind(world)
         except LostError as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Command
-from compared import same
 
+from seq2see import workflow
 from seq2see.errors import DataError, RunError
 from seq2see.request import Request
 from seq2see.workflow import Trained, train
@@ -38,15 +38,24 @@ def test_without_its_recipe_a_trained_run_is_not_begun_anew(short: Short, tmp_pa
         short(resume=True)
 
 
-def test_two_at_once_without_a_name_get_two_folders(command: Begin, tmp_path: Path) -> None:
-    """Safety 2: an empty folder is not free while another process is about to fill it."""
-    children = [command() for _ in range(2)]
-    for child in children:
-        _, said = child.communicate(timeout=120)
-        assert child.returncode == 0, said.decode()
-    one, other = sorted((tmp_path / "runs").iterdir())
-    assert [one.name, other.name] == ["pairs", "pairs-2"]
-    assert same(one, other)
+def test_two_at_once_without_a_name_get_two_folders(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Safety 2: an empty folder is not free while another reads the data that will fill it."""
+    monkeypatch.chdir(tmp_path)
+    folders: list[Path] = []
+
+    def begin(request: Request, folder: Path, tell: object) -> None:
+        folders.append(folder)
+        if len(folders) < 3:
+            train(request, tell=lambda _: None)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflow, "_begin", begin)
+    with pytest.raises(KeyboardInterrupt):
+        train(Request(str(pairs)), tell=lambda _: None)
+    assert folders == [Path("runs/pairs"), Path("runs/pairs-2"), Path("runs/pairs-3")]
+    assert list(Path("runs").iterdir()) == []
 
 
 def test_a_second_writer_is_refused(short: Short, pairs: Path, tmp_path: Path) -> None:
