@@ -30,7 +30,7 @@ lock:
 bench: .venv/dev
 	$(BIN)/python -m benchmarks.speed --data $(DATA)
 	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks.resume
+	$(BIN)/python -m benchmarks.chaos
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build src/*.egg-info
