@@ -61,7 +61,8 @@ def kept_pipe(path: Path) -> BinaryIO:
             shutil.copyfileobj(open_pipe(path), file)
             file.flush()
         except OSError as error:
-            raise DataError(f"{path} cannot be read, or be kept on disk: {error.strerror}") from None
+            what = "standard input" if str(path) == "-" else path
+            raise DataError(f"{what} cannot be read, or be kept on disk: {error.strerror}") from None
         _kept[name] = cast(BinaryIO, file)
     return cast(BinaryIO, io.BufferedReader(_FromStart(_kept[name].fileno())))
 

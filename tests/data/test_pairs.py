@@ -237,3 +237,15 @@ def test_any_text_is_read_as_written(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
     path.write_bytes("".join(f"{source}\t{target}\n" for source, target in rows).encode())
     assert sides(PairFile(path, Columns())) == [(source, target, "") for source, target in rows]
+
+
+@pytest.mark.parametrize("name", ["source", "target", "features", "size", "kind"])
+@pytest.mark.parametrize("value", [r"\ud800", r"\u0000"])
+def test_half_characters_are_found_in_every_column(write, name, value):
+    """Whatever column they stand in, no line with them can be encoded or written."""
+    columns = Columns(features="features", numbers=("size",), categories=("kind",))
+    good = {"source": "a", "target": "b", "features": "V", "size": "1", "kind": "x"}
+    lines = [json.dumps(good), json.dumps(good).replace(f'"{good[name]}"', f'"{value}"')]
+    one, other = PairFile(write("\n".join(lines), "pairs.jsonl"), columns)
+    assert isinstance(one, Pair)
+    assert isinstance(other, Problem) and other.fatal and other.line == 2

@@ -1,5 +1,6 @@
 """Requests that join, leave and stream, each as if it were alone."""
 
+import copy
 import threading
 
 import pytest
@@ -13,6 +14,7 @@ from plain_search import decode
 from seq2see.decoding import DecodingSettings, Request, Search, search
 from seq2see.decoding.filters import Filters, never_chosen
 from seq2see.decoding.threads import one_thread
+from seq2see.errors import RunError
 from seq2see.text import BEGIN, END, PAD, UNKNOWN, Special
 
 SOURCES = [[4, 5, 6, END], [7, 7, END], [8, 4, 5, 9, 10, END], [6, END]]
@@ -231,3 +233,18 @@ def test_streams_that_are_read_in_turns_leave_the_number_alone():
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("asked", [{"beam": 1}, {"beam": 3}, {"sample": True, "beam": 1}])
+@pytest.mark.parametrize("scored", [True, False])
+def test_weights_that_are_no_numbers_are_refused(make_model, asked, scored):
+    """Scores that are no numbers would never end a search."""
+    model = copy.deepcopy(make_model())
+    model.decoder.final_norm.weight.data[:] = torch.nan
+    memory = model.encode_ids(torch.tensor([[4, 5, 6, 2]]))
+    wanted = DecodingSettings.model_validate(asked)
+    if scored or asked["beam"] > 1 or "sample" in asked:
+        with pytest.raises(RunError, match="no numbers"):
+            search(model, memory, [8], wanted, scored=scored)
+    else:
+        assert len(search(model, memory, [8], wanted, scored=False)[0][0].ids) <= 8

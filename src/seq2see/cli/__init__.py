@@ -1,11 +1,15 @@
 """The command line. Knows nothing of tensors."""
 
+import errno
 import os
 import sys
 import traceback
 from contextlib import suppress
 
 __all__ = ["main"]
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What a user's choice of a name does not cause."""
 
 
 def main() -> None:
@@ -30,7 +34,7 @@ def _run() -> int:
     try:
         from seq2see.cli.app import app
 
-        return int(app(standalone_mode=False) or 0)
+        return int(app(prog_name="seq2see", standalone_mode=False) or 0)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
@@ -45,7 +49,7 @@ def _tell(error: Exception) -> int:
 
     from seq2see.cli.console import say
     from seq2see.errors import Seq2seeError
-    from seq2see.wording import visible
+    from seq2see.wording import quoted, visible
 
     if os.environ.get("SEQ2SEE_DEBUG") == "1":
         traceback.print_exception(error)
@@ -58,6 +62,8 @@ def _tell(error: Exception) -> int:
         code, sentence = getattr(error, "exit_code", 2), error.format_message()
         if (context := getattr(error, "ctx", None)) is not None:
             sentence = f"{sentence}\n{context.get_usage()}\n'{context.command_path} --help' tells more"
+    elif isinstance(error, OSError) and error.filename is not None and error.errno not in _OF_THE_DISK:
+        code, sentence = 2, f"{quoted(str(error.filename))}: {error.strerror}; name another file or folder"
     else:
         sentence = _unforeseen(error)
     with suppress(OSError):
@@ -75,10 +81,8 @@ def _unforeseen(error: Exception) -> str:
         letter = quoted(error.object[error.start])
         return f"the output takes {error.encoding} alone, and {letter} is none of it; set PYTHONUTF8=1"
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename is not None else ""
-        return (
-            f"{where}{error.strerror or error}; see whether it can be read or written, and the disk has room"
-        )
+        where = error.filename if error.filename is not None else "standard output, or a file,"
+        return f"{where} cannot be written: {error.strerror or error}; see whether it is open and has room"
     return (
         f"this is a defect in seq2see ({type(error).__name__}: {quoted(str(error))}); please report it, "
         "with what SEQ2SEE_DEBUG=1 in the environment shows of it"

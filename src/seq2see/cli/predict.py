@@ -135,7 +135,7 @@ def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Calla
     )
     if not is_pipe(Path(file)):
         return iter(reader), lambda: True
-    arriving = Arriving(open_pipe(Path(file)), file)
+    arriving = Arriving(open_pipe(Path(file)), "standard input" if file == "-" else file)
     return reader.parse(iter(arriving)), arriving.ready
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from seq2see.data.columns.contract import Column
 from seq2see.data.pairs import Pair
 from seq2see.digests import seal, whole
-from seq2see.errors import DataError
+from seq2see.errors import DataError, SettingsError
 from seq2see.files import publish
 from seq2see.locks import held
 
@@ -79,8 +79,14 @@ class Encoded:
 
 def cache_folder() -> Path:
     """Where encoded corpora are kept: `SEQ2SEE_CACHE`, or the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("SEQ2SEE_CACHE") or Path(base) / "seq2see")
+    if named := os.environ.get("SEQ2SEE_CACHE"):
+        return Path(named)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see"
+    except RuntimeError:
+        raise SettingsError(
+            "nobody's home folder is known, where examples are kept; name a folder with SEQ2SEE_CACHE"
+        ) from None
 
 
 def key_of(fingerprint: str, columns: Columns, max_length: int, part: str) -> str:

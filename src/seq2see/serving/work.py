@@ -15,8 +15,10 @@ __all__ = ["MOST_WEIGHTS", "StoppedError", "longest_text", "refuse_attribution",
 
 MOST_WEIGHTS = 100_000_000
 """The most attention weights of one view: 400 MB. What edits need beside it is as much again."""
-_MOST_PRODUCTS = 400_000_000_000
-"""The most products of a weight and a token of one request: some ten seconds of a core or two."""
+_MOST_PRODUCTS = 200_000_000_000
+"""The most multiplications of one request: some ten seconds of a core or two."""
+_EACH = 50
+"""Multiplications that an attention weight costs beside those of the layers."""
 _LONGEST = 1024
 """The most tokens of a source or an output, however small the model is."""
 
@@ -41,10 +43,12 @@ def refuse_search(
     model: Predictor, edits: Sequence[Edit], donor: Predictor | None, tokens: int, beam: int
 ) -> None:
     """Refuse a view whose searches and passes would take too long; its texts have so many tokens."""
-    each = tokens * (beam + 2)  # every step reads a token of each hypothesis; a pass reads both texts once
     own = 1 if not edits else 2 + sum(isinstance(edit, Force) for edit in edits)
-    products = each * (own * _size(model) + len(_lending(edits)) * _size(donor or model))
-    if products > _MOST_PRODUCTS:
+    # A search reads a token of each hypothesis at every step, and then a pass reads both texts once.
+    work = own * _products(model, tokens, tokens, beam) + len(_lending(edits)) * _products(
+        donor or model, tokens, tokens, beam
+    )
+    if work > _MOST_PRODUCTS:
         raise DataError(
             f"this would take too long ({own + len(_lending(edits))} searches through texts of up to "
             f"{tokens:,} tokens with a beam of {beam}); choose a shorter text, a narrower beam or fewer edits"
@@ -54,7 +58,7 @@ def refuse_search(
 def refuse_attribution(model: Predictor, kind: str, source: int, answers: int) -> None:
     """Refuse an attribution that would take too long, by the tokens of the source and the answers."""
     passes = source + 1 if kind == "occlusion" else 3 * answers  # forwards once, and back for twice as much
-    if passes * (source + answers) * _size(model) > _MOST_PRODUCTS:
+    if passes * _products(model, source, answers) > _MOST_PRODUCTS:
         raise DataError(
             f"{kind} reads {source + answers:,} tokens {passes:,} times, which would take too long with this "
             "model; look at a part of the text"
@@ -99,5 +103,8 @@ def _side(weights: float) -> int:
     return min(_LONGEST, int(weights**0.5))
 
 
-def _size(model: Predictor) -> int:
-    return sum(parameter.numel() for parameter in model.network.parameters())
+def _products(model: Predictor, source: int, answers: int, beam: int = 0) -> int:
+    """Multiplications of a pass over a source and its answers, and of the search for them if there is one."""
+    size = sum(parameter.numel() for parameter in model.network.parameters())
+    tokens, weights = source + answers, _maps(model) * max(source, answers) ** 2
+    return (beam + 1) * (tokens * size + weights * _EACH)
