@@ -1,6 +1,6 @@
 // A map of numbers that can paint itself once and be drawn at any size afterwards.
 
-import { inkOf } from "seq2see/surface";
+import { inkOf } from "seq2see/element";
 
 export class Grid {
   /**

@@ -1,14 +1,7 @@
 // Canvases as sharp as the screen: a base that is painted when something changes, an overlay for the pointer.
 
-import { element } from "seq2see/element";
+import { element, inkOf } from "seq2see/element";
 import { font } from "seq2see/theme";
-
-/** @param {HTMLCanvasElement} canvas */
-export function inkOf(canvas) {
-  const context = canvas.getContext("2d");
-  if (!context) throw new Error("this browser gives no canvas to draw on");
-  return context;
-}
 
 export class Surface {
   width = 0;
