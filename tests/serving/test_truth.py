@@ -149,7 +149,7 @@ def test_the_edit_that_is_refused_is_named_and_can_be_switched_off(page, address
         settled(page)
     refusal = page.locator("#refusal")
     expect(refusal).to_contain_text("no attention of this model is at 'decoder.9.cross'")
-    expect(refusal).to_contain_text("“hard: all heads of decoder.9.cross")
+    expect(refusal).to_contain_text("“all heads of decoder.9.cross: all weight")
     expect(refusal).to_contain_text("with 1 edit")
     expect(page.locator("#edits li").nth(1)).to_contain_text("refused")
     page.click("#switch-off")

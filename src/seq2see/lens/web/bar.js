@@ -1,6 +1,6 @@
 // Under the header, in every view: what stands between what is asked and what is shown, and which edits are on.
 
-import { sentence } from "seq2see/edits";
+import { isSame, sentence } from "seq2see/edits";
 import { button, element } from "seq2see/element";
 import { shorten } from "seq2see/labels";
 import { active, suspension, targetSuspension } from "seq2see/suspended";
@@ -38,14 +38,13 @@ export class Bar {
   }
 
   /** @param {import("seq2see/explorer").Problem} problem */
-  refused({ sentence: why, edit }) {
+  refused({ text, sentence: why, edit }) {
     const { explorer } = this;
-    const { asked, shown } = explorer;
-    const what = asked.text?.trim() ? `“${shorten(asked.text, 40)}” cannot be shown: ${why}.` : `Type a text: ${why}.`;
+    const { shown } = explorer;
+    const what = text.trim() ? `“${shorten(text, 40)}” cannot be shown: ${why}.` : `Type a text: ${why}.`;
     const parts = [element("span", { class: "why", text: what.replace(/([.?!])\.$/, "$1") })];
-    if (edit !== null) {
-      const blamed = `The edit “${asked.edits[edit].kind}: ${sentence(asked.edits[edit])}” is to blame.`;
-      parts.push(element("span", { text: blamed }));
+    if (edit) {
+      parts.push(element("span", { text: `The edit “${sentence(edit)}” is to blame.` }));
       parts.push(button("switch-off", "Switch it off", "", () => this.switchOff(edit)));
       parts.push(button("to-edits", "Change it", "", () => explorer.change({ view: "edit" })));
     }
@@ -60,23 +59,23 @@ export class Bar {
     return parts;
   }
 
-  switchOff(place) {
-    const edits = this.explorer.asked.edits.map((edit, here) =>
-      here === place ? { ...edit, on: /** @type {const} */ (false) } : edit,
-    );
-    this.explorer.change({ edits });
+  switchOff(edit) {
+    const off = (one) => (isSame(one, edit) ? { ...one, on: /** @type {const} */ (false) } : one);
+    this.explorer.change({ edits: this.explorer.asked.edits.map(off) });
   }
 
   tellEdits() {
-    const { asked, model, store } = this.explorer;
+    const { asked, model, problem, store } = this.explorer;
     const places = active({ ...asked, plain: false }, model);
     if (places.length === 0) return [];
-    const named = places.slice(0, NAMED).map((place) => `${asked.edits[place].kind}: ${sentence(asked.edits[place])}`);
+    const named = places.slice(0, NAMED).map((place) => sentence(asked.edits[place]));
     if (places.length > NAMED) named.push(`and ${places.length - NAMED} more`);
-    const what = asked.plain
-      ? `${count(places.length)} left out: this is the plain model`
-      : `${count(places.length)} on`;
-    const parts = [element("b", { text: what }), element("span", { class: "hint names", text: named.join(" · ") })];
+    const state = problem ? "asked for" : "on";
+    const what = asked.plain ? "left out: this is the plain model" : state;
+    const parts = [
+      element("b", { text: `${count(places.length)} ${what}` }),
+      element("span", { class: "hint names", text: named.join(" · ") }),
+    ];
     if (store.saved) return parts;
     parts.push(
       button("show-plain", asked.plain ? "Show edited" : "Show plain", "", () =>

@@ -1,6 +1,6 @@
 // Edits of the model's attention: made here, stacked, undone, measured, and written as Python.
 
-import { sentence } from "seq2see/edits";
+import { isSame, sentence } from "seq2see/edits";
 import { Effect } from "seq2see/effect";
 import { button, copy, element } from "seq2see/element";
 import { Form } from "seq2see/form";
@@ -56,7 +56,7 @@ export class Edit extends Scene {
   /** A new edit comes last; a changed one stays where it was. */
   save(edit, instead) {
     const { asked, limits, notice } = this.explorer;
-    const place = asked.edits.findIndex((one) => JSON.stringify(one) === JSON.stringify(instead));
+    const place = asked.edits.findIndex((one) => isSame(one, instead));
     if (place >= 0) this.explorer.change({ edits: asked.edits.with(place, edit) });
     else if (asked.edits.length < limits.edits) this.explorer.change({ edits: [...asked.edits, edit], plain: false });
     else notice.show(`at most ${limits.edits} edits can be stacked; remove one first`);
@@ -72,6 +72,11 @@ export class Edit extends Scene {
     this.back.disabled = store.saved || this.undo.past.length === 0;
     this.forth.disabled = store.saved || this.undo.future.length === 0;
     this.clear.disabled = store.saved || asked.edits.length === 0;
+  }
+
+  // Edits can be mended where there is nothing to see yet.
+  fail() {
+    this.mark("missing", true);
   }
 
   paint({ view }) {
@@ -109,7 +114,7 @@ export class Edit extends Scene {
   // A forced token is named by what was then said; sub-words merged to words have other steps.
   words(edit) {
     const { shown, stale } = this.explorer;
-    const place = shown?.state.edits.findIndex((one) => JSON.stringify(one) === JSON.stringify(edit)) ?? -1;
+    const place = shown?.state.edits.findIndex((one) => isSame(one, edit)) ?? -1;
     const there = shown && edit.kind === "force" && active(shown.state, shown.model).includes(place);
     const said = there && !stale && !shown.state.words ? shown.view.predicted[edit.step] : undefined;
     return said === undefined ? sentence(edit) : `${sentence(edit)}, ${isolated(said)}`;
@@ -148,7 +153,7 @@ export class Edit extends Scene {
         click: act,
       });
     const why = this.suspended(edit);
-    const blamed = this.explorer.problem?.edit === place;
+    const blamed = isSame(edit, this.explorer.problem?.edit ?? null);
     const note = blamed ? "refused" : why ? `suspended: ${why}` : null;
     return element(
       "li",

@@ -147,6 +147,9 @@ export const writeHome = ({ model, text, features }) => [model, text ?? "", feat
 /** @param {string[]} texts @returns {Home} */
 export const readHome = ([model, text = "", features = ""]) => ({ model, text, features });
 
+/** @param {EditOf | null} one @param {EditOf | null} other */
+export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
 /** @param {EditOf} edit An edit as the server wants it. */
 export function bare({ on: _on, home: _home, ...edit }) {
   return edit;

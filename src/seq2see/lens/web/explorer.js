@@ -11,8 +11,8 @@ import { Weights } from "seq2see/weights";
 /** @typedef {import("seq2see/state").State} State */
 /** @typedef {import("seq2see/store").Handle} Handle */
 /** @typedef {import("seq2see/store").Model} Model */
-/** Why what is asked cannot be shown, and the place of the edit that is to blame, if one is. */
-/** @typedef {{sentence: string, status: number, edit: number | null}} Problem */
+/** Why a text that was asked for cannot be shown, and the edit that is to blame, if one is. */
+/** @typedef {{text: string, sentence: string, edit: import("seq2see/edits").EditOf | null}} Problem */
 
 export class Explorer {
   /** What the reader sees; views read this and nothing else. @type {Shown | null} */
@@ -102,6 +102,8 @@ export class Explorer {
   }
 
   travelled(changed, complaints) {
+    // Before it is known what there is, any state will be made to fit when it is.
+    if (this.models.length === 0) return;
     this.notice.clear();
     this.adopt(complaints);
     this.react(changed);
@@ -191,11 +193,11 @@ export class Explorer {
       if (refusal) this.lane.stop();
       const handle = refusal ? null : await this.ask(request);
       if (handle) this.answered(handle, model, state);
-      else this.refused({ sentence: refusal ?? "", status: 400, edit: null });
+      else this.refused({ text: request.text, sentence: refusal ?? "", edit: null });
     } catch (error) {
       if (isStale(error)) return;
       const { status = 0, message } = error;
-      const problem = { sentence: message, status, edit: null };
+      const problem = { text: request.text, sentence: message, edit: null };
       this.refused(problem);
       if (status > 0 && request.edits.length > 0) await this.blame(problem, state, model);
     } finally {
@@ -222,9 +224,10 @@ export class Explorer {
 
   async blame(problem, state, model) {
     try {
-      const edit = await this.blaming.run(JSON.stringify(state), (signal) =>
+      const place = await this.blaming.run(JSON.stringify(state), (signal) =>
         blame(state, model, (request) => this.store.view(request, signal)),
       );
+      const edit = place === null ? null : state.edits[place];
       if (this.problem === problem && this.phase === "refused") this.refused({ ...problem, edit });
     } catch {
       // Who is to blame stays unknown; all edits can be switched off by hand.

@@ -115,12 +115,12 @@ export class Drawing {
     rounded(context, x, y, width, height, 6);
     context.fillStyle = fill;
     context.fill();
-    if (hatch) hatched(context, [x, y, width, height], hatch);
     if (border) {
       context.strokeStyle = border;
       context.lineWidth = 1.5;
       context.stroke();
     }
+    if (hatch) hatched(context, [x, y, width, height], hatch);
     context.font = font(15, weight);
     context.textAlign = "center";
     context.fillStyle = ink;
