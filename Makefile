@@ -10,15 +10,18 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 demo: .venv/demo
 	$(BIN)/seq2see demo
 
-test: .venv/dev .venv/chromium
+test: .venv/dev .venv/chromium .venv/page
+	node --test tests/web/*.test.js
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
-check: .venv/dev
+check: .venv/dev .venv/page
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/lock.py --check
+	node_modules/.bin/biome check --error-on-warnings
+	node_modules/.bin/tsc
 
 # The newest versions that fit pyproject.toml, in an environment of their own; torch stays as it is pinned.
 lock:
@@ -33,7 +36,7 @@ bench: .venv/dev
 	$(BIN)/python -m benchmarks.chaos
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build src/*.egg-info
+	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build src/*.egg-info
 
 # One stamp for each set of extras, renewed when the dependencies change.
 .venv/python:
@@ -44,7 +47,14 @@ clean:
 	$(PIP) --editable '.[demo,tasks]'
 	touch $@
 
-# The explorer is tested in a real browser. Where there is none and it may not be installed, those tests say so.
+# The page's JavaScript is checked and tested with Node, which using the page does not need.
+.venv/page: .venv/python package.json package-lock.json
+	command -v npm || (apt-get update && apt-get install --yes --no-install-recommends nodejs npm)
+	npm ci --loglevel error --no-audit --no-fund
+	touch $@
+
+# The explorer is tested in a real browser. Where there is none and it may not be installed, those tests say so;
+# with CI=true they fail.
 .venv/chromium: .venv/python
 	command -v chromium || (apt-get update && apt-get install --yes --no-install-recommends chromium) || true
 	touch $@

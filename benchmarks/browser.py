@@ -16,10 +16,10 @@ _FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-n
 
 
 @contextmanager
-def exploring(run: Path, text: str) -> Iterator[tuple[Page, str]]:
-    """A page, and the address that `seq2see explore` prints."""
+def exploring(run: Path, text: str, *others: Path) -> Iterator[tuple[Page, str]]:
+    """A page, and the address that `seq2see explore` prints for a run, or for several."""
     options = ["--port", "0", "--no-browser", "--text", text]
-    command = [sys.executable, "-m", "seq2see", "explore", str(run), *options]
+    command = [sys.executable, "-m", "seq2see", "explore", str(run), *map(str, others), *options]
     with (
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
         sync_playwright() as playwright,

@@ -1,5 +1,6 @@
 """A real browser on a real server."""
 
+import os
 import re
 import shutil
 import socket
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 import uvicorn
 from playwright.sync_api import Page
 
@@ -17,6 +19,11 @@ from seq2see.serving.app import explorer
 from seq2see.serving.desk import Desk
 
 CHROMIUM = shutil.which("chromium")
+# Where all is checked, a browser that is missing is a failure.
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None and os.environ.get("CI") != "true",
+    reason="there is no chromium: apt-get install chromium",
+)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -59,8 +66,8 @@ def open_at(page: Page, address: str, state: str = "") -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until the answer to the last request is shown."""
-    page.locator("body[data-view-id]:not([data-busy])").wait_for()
+    """Wait until the last request is answered, with a view or with a refusal."""
+    page.locator("body[data-phase]:not([data-phase=asking]):not([data-busy])").wait_for()
 
 
 def view_id(page: Page) -> str:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for all."""
+    assert CHROMIUM is not None, "there is no chromium: apt-get install chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -26,7 +27,7 @@ def page(browser: Browser) -> Iterator[Page]:
     page.on("pageerror", lambda error: complaints.append(str(error)))
     # A refused request is a line on the console too; tests that provoke one look at the notice instead. That
     # canvases are read back often is the doing of these tests.
-    expected = re.compile("status of 4|willReadFrequently")
+    expected = re.compile("status of 4|willReadFrequently|ERR_CONNECTION_REFUSED")
     page.on(
         "console",
         lambda said: (

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, another_view, drawn, open_at, output, serving, settled, view_id
+from browser import another_view, drawn, needs_chromium, open_at, output, serving, settled, view_id
 from playwright.sync_api import expect
 
 from seq2see.lens.view import View
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium")
+pytestmark = needs_chromium
 VIEWS = ["translate", "atlas", "map", "beam", "edit", "compare"]
 EDITS: dict[str, dict[str, str]] = {
     "off": {"how": "uniform", "heads": "all"},
@@ -183,7 +183,7 @@ def test_a_refusal_is_shown_and_the_last_view_stays(page, address):
     before, said = view_id(page), output(page)
     page.fill("#text", "x" * 3990)
     page.click("#run")
-    expect(page.locator("#notice")).to_contain_text("a view of this model shows")
+    expect(page.locator("#refusal")).to_contain_text("a view of this model shows")
     assert (view_id(page), output(page)) == (before, said)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from browser import CHROMIUM, another_view, drawn, open_at, serving_here, settled, view_id
+from browser import another_view, drawn, needs_chromium, open_at, serving_here, settled, view_id
 from playwright.sync_api import Page, expect
 from reading_runs import READ
 
 from seq2see.serving.desk import Desk
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium")
+pytestmark = needs_chromium
 VIEWS = {"1": "translate", "2": "atlas", "3": "map", "5": "edit", "6": "compare"}
 PAIRS = [("classes", "counts"), ("number", "letters"), ("tags", "cut"), ("labels", "members")]
 NAMES = [name for pair in PAIRS for name in pair]

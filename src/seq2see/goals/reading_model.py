@@ -29,6 +29,7 @@ from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import Network
 from seq2see.models.contracts import Sides
 from seq2see.run import Run
+from seq2see.text.special import STANDARD
 
 __all__ = ["ReadingModel"]
 
@@ -66,6 +67,20 @@ class ReadingModel(Shown, ABC, Generic[A]):
         if isinstance(source, SourceText):
             return source.codec.source_tokens(source.encode([example])[0])
         return split_words(example.source)
+
+    def unknown_tokens(self, example: Pair) -> dict[int, str]:
+        """What the model knows nothing of, by its place: neither the word nor all of its letters."""
+        source, letters = self.run.columns["source"], self.run.columns.get("letters")
+        if isinstance(source, SourceText):
+            return source.codec.unknown_tokens(example.source, example.features)
+        known = set(letters.letters) if isinstance(letters, Letters) else set()
+        (ids,) = source.encode([example])
+        words = enumerate(zip(split_words(example.source), ids, strict=True))
+        return {
+            place: word
+            for place, (word, id_) in words
+            if id_ == STANDARD.unknown and not known.issuperset(word)
+        }
 
     @property
     def attributions(self) -> tuple[str, ...]:

@@ -32,6 +32,11 @@ class Shown:
     run: Run
 
     @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.run.folder.name if self.run.folder is not None else ""
+
+    @property
     def recipe(self) -> Recipe:
         """How it was trained."""
         return self.run.recipe

@@ -10,11 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seq2see.lens.view import View, sides_of
+from seq2see.lens.view import Asked, View, sides_of
 
 __all__ = ["as_bytes", "described", "framed_page", "live_page", "map_of", "saved_page", "web_file"]
 
 _MARK = "<!-- importmap -->"
+_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<\u2028\u2029"}
+"""Signs that could end or break a script element, as JSON may write them too."""
 _STYLE = '<link rel="stylesheet" href="/web/style.css">'
 
 
@@ -40,12 +42,13 @@ def saved_page(view: View) -> str:
     modules = {name: _data_url(file.read_bytes()) for name, file in _modules().items()}
     style = (web_file("style.css") or b"").decode()
     page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")
+    asked = view.asked or Asked("", view.text)
     saved = {
         "models": {
             "models": [
                 {
                     "name": "a",
-                    "run": "",
+                    "run": asked.model,
                     "about": "",
                     "addresses": _addresses(view),
                     "features": False,
@@ -56,22 +59,27 @@ def saved_page(view: View) -> str:
             "example": view.text,
             "limits": {"characters": 0, "edits": 0, "beam": 1},
         },
-        "request": {"model": "a", "text": view.text, "edits": []},
+        "request": {
+            **asked._asdict(),
+            "model": "a",
+            "edits": [edit.model_dump(by_alias=True) for edit in asked.edits],
+        },
         "view": described(view),
         "maps": {address: _text(as_bytes(weights)) for address, weights in view.weights.items()},
         "summaries": {"rollout": _text(view.rollout().numpy().astype("<f4").tobytes())}
         if any(address.startswith("encoder") for address in view.weights)
         else {},
     }
-    # Inside a script element only "</" could end it early.
-    held = json.dumps(saved, ensure_ascii=False).replace("</", "<\\/")
+    held = json.dumps(saved, ensure_ascii=False).translate(_ESCAPED)
     return page.replace("</head>", f'<script type="application/json" id="saved">{held}</script>\n</head>', 1)
 
 
 def described(view: View) -> dict[str, Any]:
     """A view without its weights, as plain values."""
     return {
-        "source": view.source,
+        "source": [view.unknown.tokens.get(place, label) for place, label in enumerate(view.source)],
+        "unknown": list(view.unknown.tokens),
+        "lower": view.unknown.lower,
         "read": view.read,
         "predicted": view.predicted,
         "kind": view.kind,

@@ -15,7 +15,7 @@ from seq2see.data.sides import Batch
 from seq2see.errors import DataError, SettingsError
 from seq2see.layers.attention import Watch
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
-from seq2see.lens.view import AnswerKind, Effect, Step, View, token_difference
+from seq2see.lens.view import AnswerKind, Asked, Effect, Step, Unknown, View, token_difference
 from seq2see.lens.watchers import Editor, WeightCollector, addresses_of, check_addresses, lent_weights
 from seq2see.models import Network
 from seq2see.models.contracts import Sides, States
@@ -62,6 +62,9 @@ class Reader(Protocol):
     """A model that can be looked at while it reads."""
 
     @property
+    def name(self) -> str: ...
+
+    @property
     def network(self) -> Network: ...
 
     @property
@@ -74,6 +77,9 @@ class Reader(Protocol):
 
     def source_tokens(self, example: Pair) -> list[str]:
         """The tokens of a text as a person would read them."""
+
+    def unknown_tokens(self, example: Pair) -> dict[int, str]:
+        """What the vocabulary has nothing for, by its place among the tokens."""
 
     def refuse_too_long(self, rows: Sequence[Sequence[Any]]) -> None:
         """Refuse texts of more tokens than the network has positions for."""
@@ -98,12 +104,13 @@ class ReaderLens:
     def look(self, example: Pair, edits: Sequence[Edit] = (), donor: "ReaderLens | None" = None) -> View:
         """The view of a text, with the effect of the edits if there are any; a donor lends weights."""
         plain, weights = self._pass(example)
+        asked = Asked(self._model.name, example.source, example.features, edits=tuple(edits))
         if not edits:
-            return self._view(example, plain, weights)
+            return replace(self._view(example, plain, weights), asked=asked)
         changed_example, watching = self._edited(example, edits, donor)
         changed, changed_weights = self._pass(changed_example, watching())
         view = self._view(changed_example, changed, changed_weights)
-        return replace(view, effect=_effect(plain, changed))
+        return replace(view, asked=asked, effect=_effect(plain, changed))
 
     def attribution(
         self,
@@ -185,6 +192,9 @@ class ReaderLens:
             steps=steps,
             kind=reading.kind,
             note=reading.note,
+            unknown=Unknown.of(
+                example.source, lambda text: self._model.unknown_tokens(example._replace(source=text))
+            ),
         )
 
     def _gradient(self, example: Pair, watching: Watching) -> Tensor:

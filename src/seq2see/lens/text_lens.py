@@ -16,7 +16,7 @@ from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
 from seq2see.lens.teacher_forcing import TeacherForced, teacher_force
 from seq2see.lens.tree import TreeGrower
-from seq2see.lens.view import Branch, Effect, Step, View, token_difference
+from seq2see.lens.view import Asked, Branch, Effect, Step, Unknown, View, token_difference
 from seq2see.lens.watchers import Editor, Patterns, addresses_of, check_addresses, lent_weights
 from seq2see.models import EncoderDecoder
 from seq2see.settings import near
@@ -30,6 +30,9 @@ _CANDIDATES = 10
 
 class Writer(Protocol):
     """A model that can be looked at while it writes."""
+
+    @property
+    def name(self) -> str: ...
 
     @property
     def network(self) -> EncoderDecoder: ...
@@ -61,6 +64,7 @@ class _Pass:
     """One text through the network: the ids of source and output, and what the network gave at each step."""
 
     text: str
+    features: str
     source: list[int]
     said: list[int]
     forced: TeacherForced
@@ -79,11 +83,14 @@ class TextLens:
     def look(self, wanted: TextRequest, edits: Sequence[Edit] = (), donor: "TextLens | None" = None) -> View:
         """The view of a source, with the effect of the edits if there are any."""
         plain, changed, patterns = self._see_both(wanted, edits, donor)
+        target = wanted.target if isinstance(wanted.target, str) else None
+        beam = wanted.settings.beam
+        asked = Asked(self._model.name, wanted.text, wanted.features, target, beam, tuple(edits))
         if not edits:
-            return self._view(plain)
+            return replace(self._view(plain), asked=asked)
         # What the edited network thinks of what the plain one said, step by step.
         again = teacher_force(self.network, changed.source, plain.said, Editor(edits, patterns))
-        return replace(self._view(changed), effect=self._effect(plain, changed, again))
+        return replace(self._view(changed), asked=asked, effect=self._effect(plain, changed, again))
 
     def attribution(
         self, wanted: TextRequest, kind: str, edits: Sequence[Edit] = (), donor: "TextLens | None" = None
@@ -129,7 +136,8 @@ class TextLens:
             ]
         self._model.refuse_too_long("decoder", [said])
         editor = Editor(edits, patterns) if edits else None
-        return _Pass(wanted.text, source, said, teacher_force(self.network, source, said, editor), cut, tree)
+        forced = teacher_force(self.network, source, said, editor)
+        return _Pass(wanted.text, wanted.features, source, said, forced, cut, tree)
 
     def _found(
         self,
@@ -254,4 +262,5 @@ class TextLens:
             steps=steps,
             cut=seen.cut,
             tree=branches or None,
+            unknown=Unknown.of(seen.text, lambda text: self.codec.unknown_tokens(text, seen.features)),
         )

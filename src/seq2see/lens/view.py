@@ -1,7 +1,7 @@
 """What was seen of one source: tokens, weights, candidates, and ways to show them."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,9 +10,21 @@ from torch import Tensor
 
 from seq2see.errors import SettingsError
 from seq2see.lens import summaries
+from seq2see.lens.edits import Edit
 from seq2see.settings import near
 
-__all__ = ["AnswerKind", "Branch", "Effect", "Side", "Step", "View", "sides_of", "token_difference"]
+__all__ = [
+    "AnswerKind",
+    "Asked",
+    "Branch",
+    "Effect",
+    "Side",
+    "Step",
+    "Unknown",
+    "View",
+    "sides_of",
+    "token_difference",
+]
 
 _WORD = "▁"
 """What the label of a token begins with where it begins a word."""
@@ -64,6 +76,34 @@ class Effect(NamedTuple):
     """KL(unedited || edited) at each step of the unedited output, in nats; a number has none."""
 
 
+class Asked(NamedTuple):
+    """What a view was asked for: the name of its model, the text as it was given, and the edits."""
+
+    model: str
+    text: str
+    features: str = ""
+    target: str | None = None
+    beam: int = 1
+    edits: tuple[Edit, ...] = ()
+    words: bool = False
+
+
+class Unknown(NamedTuple):
+    """What a vocabulary has nothing for, by its place in the source; and its lower case, if that helps."""
+
+    tokens: dict[int, str]
+    lower: str | None = None
+
+    @classmethod
+    def of(cls, text: str, find: Callable[[str], dict[int, str]]) -> "Unknown":
+        """What `find` says of a text, and whether it says less of the text in lower case."""
+        tokens, lower = find(text), text.lower()
+        return cls(tokens, lower if tokens and len(find(lower)) < len(tokens) else None)
+
+
+_NOTHING = Unknown({})
+
+
 @dataclass(frozen=True, repr=False)
 class View:
     """Who looked where: weights (H, T, S) by address.
@@ -88,6 +128,8 @@ class View:
     kind: AnswerKind = "text"
     note: str = ""
     """What is to be said beside the output, such as the interval of a number."""
+    unknown: Unknown = _NOTHING
+    asked: Asked | None = None
 
     def __repr__(self) -> str:
         heads = sum(len(found) for found in self.weights.values())
@@ -168,8 +210,16 @@ class View:
             merged[address] = summaries.merged(
                 found, source if rows == "source" else said, source if columns == "source" else read
             )
+        written = [self.unknown.tokens.get(place, label) for place, label in enumerate(self.source)]
+        unknown = {
+            word: label
+            for word, (group, label) in enumerate(zip(source, _joined(written, source), strict=True))
+            if self.unknown.tokens.keys() & set(group)
+        }
         return replace(
             self,
+            unknown=self.unknown._replace(tokens=unknown),
+            asked=self.asked._replace(words=True) if self.asked is not None else None,
             source=_joined(self.source, source),
             read=_joined(self.read, said),
             predicted=_joined(self.predicted, said),

@@ -91,6 +91,10 @@ class ViewAnswer(Settings):
     maps: list[MapAnswer]
     effect: EffectAnswer | None
     tree: TreeAnswer | None
+    unknown: list[int]
+    """Places of the source that are unknown to the model; `source` has what is written there."""
+    lower: str | None
+    """The text in lower case, where less of that is unknown."""
     code: str
 
 

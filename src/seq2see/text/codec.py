@@ -41,6 +41,18 @@ class SourceCodec:
             for i in ids
         ]
 
+    def unknown_tokens(self, text: str, features: str = "") -> dict[int, str]:
+        """By the places of source ids: what is written where the vocabulary has nothing for it."""
+        parts = [(self.features, features, "[{}]")] if self.features is not None else []
+        found, before = {}, 0
+        for tokenizer, written, shown in [*parts, (self.source, text, "{}")]:
+            (ids,) = tokenizer.encode_many([written])
+            for place, (id_, (start, end)) in enumerate(zip(ids, tokenizer.spans(written), strict=True)):
+                if id_ == tokenizer.special.unknown:
+                    found[before + place] = shown.format(written[start:end].strip() or written[start:end])
+            before += len(ids)
+        return found
+
     def files(self) -> dict[str, str]:
         """File name and JSON text of each tokenizer."""
         named = {"source": self.source, "features": self.features}

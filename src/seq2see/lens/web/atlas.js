@@ -3,9 +3,9 @@
 import { choices, element } from "seq2see/element";
 import { Group, groupsOf } from "seq2see/group";
 import { isStale } from "seq2see/lane";
-import { Notice } from "seq2see/notice";
-import { SCALES, SUMMARIES } from "seq2see/state";
 import { SCALE_WORDS } from "seq2see/map";
+import { Nothing, Scene } from "seq2see/scene";
+import { SCALES, SUMMARIES } from "seq2see/state";
 
 const MEANING = {
   entropy: "entropy: how widely a head looks",
@@ -16,10 +16,14 @@ const MEANING = {
   coverage: "coverage: how much of the columns is looked at",
 };
 
-export class Atlas {
+/** @extends {Scene<null>} */
+export class Atlas extends Scene {
   constructor(explorer, status) {
-    Object.assign(this, { explorer, status, groups: [], shape: "" });
-    this.notice = new Notice("atlas-notice");
+    super(explorer, status, "atlas");
+    /** @type {Group[]} */
+    this.groups = [];
+    this.shape = "";
+    this.fetching = false;
     this.sort = element("select", {
       id: "sort",
       change: (event) => explorer.change({ sort: event.target.value }, event),
@@ -30,44 +34,36 @@ export class Atlas {
     });
     this.hint = element("span", { class: "hint wide" });
     this.room = element("div", { id: "atlas-groups" });
-    this.element = element(
-      "section",
-      { id: "atlas", class: "view" },
-      this.notice.element,
-      element(
-        "div",
-        { class: "panel" },
-        element(
-          "div",
-          { class: "tools" },
-          element("label", {}, "Order ", this.sort),
-          element("label", {}, "Colours ", this.scale),
-          this.hint,
-        ),
-        this.room,
-      ),
-    );
-    addEventListener("scroll", () => this.fetch(), { passive: true });
+    const order = element("label", {}, "Order ", this.sort);
+    const colours = element("label", {}, "Colours ", this.scale);
+    const tools = element("div", { class: "tools" }, order, colours, this.hint);
+    this.pictures = [element("div", { class: "panel" }, tools, this.room)];
+    this.element.append(...this.pictures);
+    addEventListener("scroll", () => this.thumbnails(), { passive: true });
   }
 
   key(event) {
     const group =
       this.groups.find((one) => one.element.contains(document.activeElement)) ??
-      this.groups.find((one) => one.has(this.explorer.state.at));
+      this.groups.find((one) => one.has(this.explorer.asked.at));
     if (!group) return false;
     if (event.key === "Enter" && event.target.closest?.(".thumbnails")) {
       this.explorer.change({ view: "map", draw: "weights" }, event);
       return true;
     }
-    const item = group.next(event.key, this.explorer.state, this.groups);
+    const item = group.next(event.key, this.explorer.asked, this.groups);
     if (!item) return event.key.startsWith("Arrow");
     this.explorer.change({ at: item.at, head: item.head }, event);
     return true;
   }
 
-  update() {
-    const { view, state } = this.explorer;
-    if (!view) return;
+  async fetch({ view }) {
+    if (view.maps.length === 0) throw new Nothing("This model has no attention, so the atlas is empty.");
+    return null;
+  }
+
+  paint(shown) {
+    const { view, state } = shown;
     choices(this.sort, [["layer", "by layer"], ...SUMMARIES.map((name) => [name, `by ${name}`])], state.sort);
     choices(
       this.scale,
@@ -76,11 +72,9 @@ export class Atlas {
     );
     const summary = state.sort === "layer" ? "entropy" : state.sort;
     this.hint.textContent = `${MEANING[summary]} · click selects, shift-click or Enter opens the map`;
-    if (view.maps.length === 0) this.notice.show("This model has no attention, so the atlas is empty.", "hint");
-    else this.notice.clear();
     this.arrange(view);
-    for (const group of this.groups) group.show(view, this.explorer, summary);
-    this.fetch();
+    for (const group of this.groups) group.show(shown, this.explorer, summary);
+    this.thumbnails();
   }
 
   // Groups are made anew only when the model's addresses are other ones.
@@ -88,7 +82,7 @@ export class Atlas {
     const kinds = groupsOf(view.maps);
     const shape = JSON.stringify(kinds.map(({ name }) => name));
     if (shape === this.shape) {
-      kinds.forEach((kind, place) => (this.groups[place].addresses = kind.addresses));
+      for (const [place, { addresses }] of kinds.entries()) this.groups[place].addresses = addresses;
       return;
     }
     this.shape = shape;
@@ -100,7 +94,7 @@ export class Atlas {
         new Group(kind, {
           onChoose: (item, event) => this.choose(item, event),
           onHover: (text) => this.status.point(text),
-          onResize: () => this.fetch(),
+          onResize: () => this.thumbnails(),
         }),
     );
     this.room.replaceChildren(...this.groups.map((group) => group.element));
@@ -118,13 +112,14 @@ export class Atlas {
   }
 
   // One address after the other, only those in sight.
-  async fetch() {
+  async thumbnails() {
     if (this.fetching || this.element.hidden) return;
     this.fetching = true;
     try {
       for (let guard = 0; guard < 200; guard += 1) {
-        const { handle, weights } = this.explorer;
-        if (!handle || this.element.hidden) break;
+        const { shown, weights } = this.explorer;
+        if (!shown || this.element.hidden) break;
+        const { handle } = shown;
         const wanted = this.groups
           .flatMap((group) => group.inSight())
           .find((at) => !weights.thumbnailsKnown(handle, at));
@@ -133,7 +128,7 @@ export class Atlas {
         for (const group of this.groups) if (group.has(wanted)) group.draw();
       }
     } catch (error) {
-      if (!isStale(error)) this.notice.show(error.message);
+      if (!isStale(error)) this.fail(error);
     } finally {
       this.fetching = false;
     }

@@ -2,7 +2,9 @@
 
 import { button, element } from "seq2see/element";
 import { fit, number, visible } from "seq2see/labels";
-import { Surface, rounded } from "seq2see/surface";
+import { Scene } from "seq2see/scene";
+import { rounded, Surface } from "seq2see/surface";
+import { homeOf } from "seq2see/suspended";
 import { colours, font } from "seq2see/theme";
 import { Tree } from "seq2see/tree";
 
@@ -12,19 +14,21 @@ const BOX = { width: 92, height: 22 };
 const TAIL = 16; // tokens shown over the tree
 const ROOM = 26; // pixels kept free around the tree
 
-export class Beam {
+/** @typedef {import("seq2see/tree").Node} Node */
+
+/** @extends {Scene<null, Tree>} */
+export class Beam extends Scene {
   constructor(explorer, status) {
-    Object.assign(this, {
-      explorer,
-      status,
-      tree: null,
-      hovered: null,
-      chosen: null,
-      left: 0,
-      top: 0,
-      zoom: 1,
-      drag: null,
-    });
+    super(explorer, status, "beam");
+    /** @type {Node | null} */
+    this.hovered = null;
+    /** @type {Node | null} */
+    this.chosen = null;
+    this.left = 0;
+    this.top = 0;
+    this.zoom = 1;
+    /** @type {{x: number, y: number, far: number} | null} */
+    this.drag = null;
     this.surface = new Surface({
       id: "tree",
       label: "beam search as a tree; arrows move, Enter forces the path",
@@ -33,18 +37,20 @@ export class Beam {
         this.draw();
       },
     });
+    this.wider = button("beam-4", "Search with a beam of 4", "", () =>
+      explorer.change({ beam: Math.min(4, explorer.limits.beam) }),
+    );
     this.widen = element(
       "div",
       { id: "widen", class: "empty" },
       element("p", { text: "With a beam of 1 there is one hypothesis and no tree." }),
-      button("beam-4", "Search with a beam of 4", "", () =>
-        explorer.change({ beam: Math.min(4, explorer.limits.beam) }),
-      ),
+      this.wider,
     );
     this.words = element("p", { id: "hypothesis", class: "output", dir: "auto" });
     this.about = element("p", { class: "hint" });
     this.board = element("div", { class: "panel" }, this.words, this.about, this.samples(), this.surface.element);
-    this.element = element("section", { id: "beam", class: "view" }, this.widen, this.board);
+    this.pictures = [this.widen, this.board];
+    this.element.append(...this.pictures);
     this.listen();
   }
 
@@ -82,7 +88,7 @@ export class Beam {
     });
     target.addEventListener("pointerleave", (event) => this.hover(null, event));
     target.addEventListener("click", (event) => {
-      const node = this.drag?.far > 4 ? null : this.find(this.surface.at(event));
+      const node = this.drag && this.drag.far > 4 ? null : this.find(this.surface.at(event));
       if (node) this.force(node);
     });
     target.addEventListener("dblclick", () => this.reset());
@@ -97,14 +103,15 @@ export class Beam {
   }
 
   key(event) {
-    if (!this.tree) return false;
+    if (!this.picture) return false;
     if (event.key === "+" || event.key === "=")
       this.zoomAt(1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
     else if (event.key === "-") this.zoomAt(1 / 1.3, { x: this.surface.width / 2, y: this.surface.height / 2 });
     else if (event.key === "0") this.reset();
     else if (event.key === "Enter" && this.chosen && document.activeElement === this.surface.element)
       this.force(this.chosen);
-    else if (event.key.startsWith("Arrow")) this.choose(this.tree.next(this.chosen ?? this.tree.nodes[0], event.key));
+    else if (event.key.startsWith("Arrow"))
+      this.choose(this.picture.next(this.chosen ?? this.picture.nodes[0], event.key));
     else return false;
     return true;
   }
@@ -116,7 +123,7 @@ export class Beam {
     if (x < 40 || x > this.surface.width - 60) this.left += x - this.surface.width / 2;
     if (y < 20 || y > this.surface.height - 20) this.top += y - this.surface.height / 2;
     this.draw();
-    this.tell(node);
+    this.describe(node);
     this.status.say(this.sentence(node));
   }
 
@@ -124,26 +131,24 @@ export class Beam {
     this.hover(null);
   }
 
-  update(changed) {
-    const { view } = this.explorer;
-    if (!view) return;
+  paint({ view }) {
     this.widen.hidden = Boolean(view.tree);
     this.board.hidden = !view.tree;
-    this.widen.querySelector("button").hidden = this.explorer.store.saved;
+    this.wider.hidden = this.explorer.store.saved;
     if (!view.tree) {
-      this.tree = null;
+      this.picture = null;
       return;
     }
     if (this.view !== view) {
       this.view = view;
-      this.tree = new Tree(view.tree.nodes);
+      this.picture = new Tree(view.tree.nodes);
       this.hovered = null;
       this.chosen = null;
       const height = Math.min(this.size.tall * this.fitting(Infinity) + 8, innerHeight * 0.62);
       this.surface.element.style.height = `${Math.round(Math.max(160, height))}px`;
       this.start(true);
     }
-    this.tell(null);
+    this.describe(null);
     this.draw();
   }
 
@@ -153,7 +158,7 @@ export class Beam {
   }
 
   get size() {
-    const { steps, top, bottom } = this.tree;
+    const { steps, top, bottom } = this.seen;
     return { wide: steps * ACROSS + 2 * ROOM, tall: (bottom - top + 1) * DOWN + 2 * ROOM };
   }
 
@@ -166,14 +171,14 @@ export class Beam {
   // At first the best path is in sight, from its beginning; a small tree is shown whole.
   start(anew = false) {
     this.surface.measure();
-    if (!this.tree || !this.surface.ready) return;
-    if (!anew && this.started === this.tree) return;
-    this.started = this.tree;
+    if (!this.picture || !this.surface.ready) return;
+    if (!anew && this.started === this.picture) return;
+    this.started = this.picture;
     const { tall } = this.size;
     this.zoom = this.fitting(this.surface.height);
     this.left = 0;
     const middle = (tall * this.zoom - this.surface.height) / 2;
-    const best = (ROOM - this.tree.top * DOWN) * this.zoom - this.surface.height / 2;
+    const best = (ROOM - this.picture.top * DOWN) * this.zoom - this.surface.height / 2;
     const end = tall * this.zoom - this.surface.height;
     this.top = end <= 0 ? middle : Math.max(0, Math.min(best, end));
   }
@@ -189,15 +194,15 @@ export class Beam {
 
   point(node) {
     const x = node.step * ACROSS + ROOM + BOX.width / 2;
-    const y = (node.place - this.tree.top) * DOWN + ROOM;
+    const y = (node.place - this.seen.top) * DOWN + ROOM;
     return [x * this.zoom - this.left, y * this.zoom - this.top];
   }
 
   find({ x, y }) {
-    if (!this.tree) return null;
+    if (!this.picture) return null;
     const step = Math.round(((x + this.left) / this.zoom - ROOM - BOX.width / 2) / ACROSS);
-    const place = Math.round(((y + this.top) / this.zoom - ROOM) / DOWN) + this.tree.top;
-    return this.tree.columns[step]?.find((node) => node.place === place) ?? null;
+    const place = Math.round(((y + this.top) / this.zoom - ROOM) / DOWN) + this.picture.top;
+    return this.picture.columns[step]?.find((node) => node.place === place) ?? null;
   }
 
   style(node, inks) {
@@ -210,12 +215,12 @@ export class Beam {
   }
 
   draw() {
-    if (!this.tree || !this.surface.ready) return;
+    if (!this.picture || !this.surface.ready) return;
     const context = this.surface.paint();
     const inks = colours();
     const first = Math.max(0, Math.floor((this.left / this.zoom - ROOM) / ACROSS) - 1);
-    const last = Math.min(this.tree.steps, Math.ceil((this.left + this.surface.width) / this.zoom / ACROSS) + 1);
-    const seen = this.tree.columns
+    const last = Math.min(this.picture.steps, Math.ceil((this.left + this.surface.width) / this.zoom / ACROSS) + 1);
+    const seen = this.picture.columns
       .slice(first, last)
       .flat()
       .filter((node) => {
@@ -276,7 +281,7 @@ export class Beam {
     const inks = colours();
     const focus = this.hovered ?? this.chosen;
     if (!focus) return;
-    for (const node of this.tree.path(focus)) {
+    for (const node of this.seen.path(focus)) {
       if (node.parent) this.branch(context, node, { line: inks.ink, thick: 2.5, alpha: 0.85 });
       const [x, y] = this.point(node);
       const width = (BOX.width + 4) * this.zoom;
@@ -289,17 +294,17 @@ export class Beam {
   }
 
   hover(node, event) {
-    if (node === this.hovered || !this.tree) return;
+    if (node === this.hovered || !this.picture) return;
     this.hovered = node;
     this.surface.element.style.cursor = node ? "pointer" : "";
     this.emphasise();
-    this.tell(node);
+    this.describe(node);
     this.status.point(node ? this.sentence(node) : "");
     if (event) this.explorer.painted("paint-hover", event.timeStamp);
   }
 
   hypothesis(node) {
-    return this.line(this.tree.path(node).slice(1)) || visible(node.label);
+    return this.line(this.seen.path(node).slice(1)) || visible(node.label);
   }
 
   line(nodes) {
@@ -310,27 +315,29 @@ export class Beam {
     return `${node.state} at step ${node.step}: \u2068${this.hypothesis(node)}\u2069, log-probability ${number(node.log_probability, 3)}`;
   }
 
-  tell(node) {
-    const best = node ?? this.tree.nodes.filter((one) => one.state === "best").at(-1) ?? this.tree.nodes[0];
+  describe(node) {
+    const best = node ?? this.seen.nodes.filter((one) => one.state === "best").at(-1) ?? this.seen.nodes[0];
     // The end matters most and must not push the tree away; the whole is in the line at the foot of the page.
-    const path = this.tree.path(best).slice(1);
+    const path = this.seen.path(best).slice(1);
     this.words.textContent = path.length > TAIL ? `… ${this.line(path.slice(-TAIL))}` : this.hypothesis(best);
     const which = node ? `${node.state}, step ${node.step}` : "the best hypothesis";
-    const size = `${this.tree.nodes.length} nodes in ${this.tree.steps - 1} steps`;
+    const size = `${this.seen.nodes.length} nodes in ${this.seen.steps - 1} steps`;
     this.about.textContent = `${which} · log-probability ${number(best.log_probability, 3)} · ${size}`;
   }
 
   force(node) {
-    if (this.explorer.store.saved) return;
-    if (this.explorer.state.words) {
+    const { asked, shown, stale, store, limits } = this.explorer;
+    if (store.saved || stale || !shown) return;
+    if (shown.state.words) {
       this.explorer.notice.show("Switch words off to force single tokens.", "hint");
       return;
     }
-    const forced = this.tree
+    const home = homeOf(shown.state);
+    const forced = this.seen
       .path(node)
       .slice(1)
-      .map((one, step) => ({ kind: "force", step, token: one.token }));
-    const others = this.explorer.state.edits.filter((edit) => edit.kind !== "force");
-    this.explorer.change({ edits: [...others, ...forced].slice(0, this.explorer.limits.edits) });
+      .map((one, step) => ({ kind: "force", step, token: one.token, home }));
+    const same = (edit) => edit.kind === "force" && JSON.stringify(edit.home) === JSON.stringify(home);
+    this.explorer.change({ edits: [...asked.edits.filter((edit) => !same(edit)), ...forced].slice(0, limits.edits) });
   }
 }

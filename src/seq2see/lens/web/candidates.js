@@ -3,6 +3,7 @@
 import { candidatesTitle, writes } from "seq2see/answers";
 import { element } from "seq2see/element";
 import { isolated, shorten } from "seq2see/labels";
+import { homeOf } from "seq2see/suspended";
 
 export function percent(logProbability) {
   const share = Math.exp(logProbability);
@@ -25,17 +26,19 @@ export class Candidates {
     this.element = element("div", { class: "panel" }, this.title, this.list, this.hint);
   }
 
-  update() {
-    const { view, state, store } = this.explorer;
+  /** @param {import("seq2see/shown").Shown} shown */
+  update({ view, state }) {
+    const { store, stale } = this.explorer;
     const step = view.steps[state.step];
     this.title.textContent = candidatesTitle(view, state.step);
     this.element.hidden = view.kind === "number";
-    const locked = store.saved || state.words || !writes(view);
-    this.hint.textContent = store.saved || !writes(view)
-      ? ""
-      : state.words
-        ? "Switch words off to force single tokens."
-        : "Choose one and the model goes on from it.";
+    const locked = store.saved || stale || state.words || !writes(view);
+    this.hint.textContent =
+      store.saved || stale || !writes(view)
+        ? ""
+        : state.words
+          ? "Switch words off to force single tokens."
+          : "Choose one and the model goes on from it.";
     const said = view.predicted[state.step];
     const isSaid = (label) => (view.kind === "labels" ? view.output.split("|").includes(label) : label === said);
     // The list is made anew; whoever was on it with the keyboard stays on it.
@@ -68,9 +71,16 @@ export class Candidates {
     );
   }
 
+  // The token was offered for what is shown, whatever is asked by now.
   force(token) {
-    const { state } = this.explorer;
-    const others = state.edits.filter((edit) => !(edit.kind === "force" && edit.step === state.step));
-    this.explorer.change({ edits: [...others, { kind: "force", step: state.step, token }] });
+    const { asked, shown } = this.explorer;
+    if (!shown) return;
+    const home = homeOf(shown.state);
+    const { step } = shown.state;
+    const same = (edit) =>
+      edit.kind === "force" && edit.step === step && JSON.stringify(edit.home) === JSON.stringify(home);
+    this.explorer.change({
+      edits: [...asked.edits.filter((edit) => !same(edit)), { kind: "force", step, token, home }],
+    });
   }
 }

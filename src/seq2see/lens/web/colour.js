@@ -10,10 +10,12 @@ function rgb([light, a, b]) {
     -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
     -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
   ];
-  return linear.map((value) => {
-    const bounded = Math.min(1, Math.max(0, value));
-    return Math.round(255 * (bounded <= 0.0031308 ? 12.92 * bounded : 1.055 * bounded ** (1 / 2.4) - 0.055));
-  });
+  return /** @type {[number, number, number]} */ (
+    linear.map((value) => {
+      const bounded = Math.min(1, Math.max(0, value));
+      return Math.round(255 * (bounded <= 0.0031308 ? 12.92 * bounded : 1.055 * bounded ** (1 / 2.4) - 0.055));
+    })
+  );
 }
 
 const polar = (light, chroma, hue) => [
@@ -46,6 +48,7 @@ function between(anchors, share) {
 const packed = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 const STEPS = 256;
 
+/** @returns {[number, number, number][]} */
 function ramp(anchors) {
   return Array.from({ length: STEPS }, (_, place) => rgb(between(anchors, place / (STEPS - 1))));
 }

@@ -3,13 +3,13 @@
 import { sureness } from "seq2see/answers";
 import { choices, element } from "seq2see/element";
 import { Heat } from "seq2see/heat";
-import { Lane, isStale } from "seq2see/lane";
 import { number, signed, visible } from "seq2see/labels";
+import { isStale, Lane } from "seq2see/lane";
 import { Legend } from "seq2see/legend";
 import { labelled } from "seq2see/map";
-import { Notice } from "seq2see/notice";
-import { ASKED } from "seq2see/state";
+import { Scene } from "seq2see/scene";
 import { cellSentence } from "seq2see/status";
+import { requestOf } from "seq2see/suspended";
 
 const WORDS = { plain: "plain", edited: "edited", model: "other model", text: "other text" };
 
@@ -17,6 +17,14 @@ function headOf(text) {
   if (text === "") return null;
   return text === "mean" ? text : Number(text);
 }
+
+/**
+ * One side as it was fetched: a view and a map of it, or why there is none.
+ * @typedef {{handle: import("seq2see/store").Handle | null, problem: string | null,
+ *   map: {meta: any, head: number | "mean", view: import("seq2see/store").View, grid: Grid} | null}} Loaded
+ */
+/** @typedef {import("seq2see/grid").Grid} Grid */
+/** @typedef {import("seq2see/shown").Shown} Shown */
 
 class Side {
   constructor(name, compare) {
@@ -34,11 +42,12 @@ class Side {
       id: `heat-${name}`,
       label: `heat map, ${name}`,
       profiles: false,
-      onHover: (cell, event) => compare.hover(cell, this, event),
+      onHover: (cell, event) => compare.hover(cell, event),
       onChoose: (cell, event) => compare.choose(cell, event),
       onFrame: (frame) => compare.follow(frame, this),
     });
     this.tools = element("div", { class: "tools" }, this.choice);
+    this.pictures = [this.output, this.score, this.heat.element];
     this.element = element(
       "div",
       { class: "panel side", "data-side": name },
@@ -50,10 +59,10 @@ class Side {
   }
 }
 
-export class Compare {
+/** @extends {Scene<[Loaded, Loaded], {shown: Shown, maps: Loaded["map"][]}>} */
+export class Compare extends Scene {
   constructor(explorer, status) {
-    Object.assign(this, { explorer, status, turn: 0 });
-    this.notice = new Notice("compare-notice");
+    super(explorer, status, "compare");
     this.left = new Side("left", this);
     this.right = new Side("right", this);
     this.other = element("input", {
@@ -79,7 +88,7 @@ export class Compare {
       id: "heat-difference",
       label: "left minus right",
       profiles: false,
-      onHover: (cell, event) => this.hover(cell, this, event),
+      onHover: (cell, event) => this.hover(cell, event),
       onChoose: (cell, event) => this.choose(cell, event),
       onFrame: (frame) => this.follow(frame, this),
     });
@@ -93,13 +102,9 @@ export class Compare {
       this.summary,
       this.apart.element,
     );
-    this.element = element(
-      "section",
-      { id: "compare", class: "view" },
-      this.notice.element,
-      this.other,
-      element("div", { class: "trio" }, this.left.element, this.right.element, this.third),
-    );
+    this.pictures = [...this.left.pictures, ...this.right.pictures, this.third];
+    this.trio = element("div", { class: "trio" }, this.left.element, this.right.element, this.third);
+    this.element.append(this.other, this.trio);
     this.heat = this.apart;
   }
 
@@ -109,7 +114,7 @@ export class Compare {
 
   key(event) {
     const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    if (moves[event.key] && this.explorer.meta) {
+    if (moves[event.key] && this.explorer.shown?.meta) {
       this.explorer.move(...moves[event.key], event);
       return true;
     }
@@ -117,23 +122,25 @@ export class Compare {
   }
 
   hide() {
-    this.hover(null, this);
+    this.hover(null);
   }
 
   follow({ zoom, left, top }, from) {
     for (const heat of this.heats) if (heat !== (from.heat ?? from)) heat.follow({ zoom, left, top });
   }
 
-  // A side that cannot be shown is said why.
-  request(side) {
-    const { state, models, store } = this.explorer;
-    if (store.saved) return this.explorer.request();
-    if (side === "edited") return this.explorer.request();
-    if (side === "plain") return this.explorer.request({ edits: [] });
-    if (side === "text")
-      return state.other ? this.explorer.request({ text: state.other, edits: [], target: null }) : null;
-    const other = models.find((model) => model.name !== state.model);
-    return other ? this.explorer.request({ model: other.name, edits: [] }) : null;
+  /** What a side is asked for, beside what is shown. @param {string} side @param {Shown} shown */
+  request(side, { state, handle, model }) {
+    const { models, store } = this.explorer;
+    if (store.saved || side === "edited") return handle.request;
+    if (side === "plain") return requestOf({ ...state, edits: [] }, model);
+    if (side === "text") {
+      if (!state.other.trim()) throw new Error("Write the other text to compare with.");
+      return requestOf({ ...state, text: state.other, edits: [] }, model);
+    }
+    const other = models.find((one) => one.name !== model.name);
+    if (!other) throw new Error("There is no other model; start the explorer with two runs.");
+    return requestOf({ ...state, model: other.name, edits: [] }, other);
   }
 
   options() {
@@ -142,53 +149,50 @@ export class Compare {
     return ["plain", "edited", ...(models.length > 1 ? ["model"] : []), "text"].map((name) => [name, WORDS[name]]);
   }
 
-  async update(changed) {
-    const { view, state, meta } = this.explorer;
-    // What was asked anew arrives as a new handle; asking for it here too would ask twice.
-    if (!view || (!changed.has("handle") && !changed.has("view") && ASKED.some((key) => changed.has(key)))) return;
-    if (this.pair && [...changed].every((key) => ["step", "row", "column"].includes(key))) {
-      const cell = this.selected();
-      for (const heat of this.heats) heat.choose(cell);
-      return;
+  /** @param {Shown} shown @returns {Promise<[Loaded, Loaded]>} */
+  async fetch(shown) {
+    const { left, right, at, head, rightAt, rightHead } = shown.state;
+    return [
+      await this.load(this.left, left, shown, at, head),
+      await this.load(this.right, right, shown, rightAt ?? at, rightHead ?? head),
+    ];
+  }
+
+  /** A side that cannot be shown says why, and the other is shown all the same. @returns {Promise<Loaded>} */
+  async load(side, what, shown, at, head) {
+    let handle = null;
+    try {
+      handle = await this.explorer.ask(this.request(what, shown), side.lane);
+      return { handle, problem: null, map: await this.grid(handle, shown, at, head, side.name) };
+    } catch (error) {
+      if (isStale(error)) throw error;
+      return { handle, problem: error.message, map: null };
     }
+  }
+
+  tell(shown) {
+    this.trio.hidden = !shown;
+    this.picture = null;
+    if (!shown) return;
+    const { state } = shown;
     const options = this.options();
     for (const side of [this.left, this.right])
       choices(side.choice, options, this.explorer.store.saved ? "plain" : state[side.name]);
-    this.other.hidden = state.left !== "text" && state.right !== "text";
-    if (document.activeElement !== this.other) this.other.value = state.other;
-    this.element.classList.toggle("blind", meta === null);
-    const turn = ++this.turn;
-    try {
-      const [left, right] = [await this.load(this.left, state.left), await this.load(this.right, state.right)];
-      if (turn !== this.turn) return;
-      this.offer(right);
-      await this.draw(left, right, turn);
-      this.explorer.paintedHead(changed);
-    } catch (error) {
-      if (!isStale(error) && turn === this.turn) this.notice.show(error.message);
-    }
+    this.other.hidden = this.explorer.store.saved || (state.left !== "text" && state.right !== "text");
+    if (document.activeElement !== this.other || this.written !== state.other) this.other.value = state.other;
+    this.written = state.other;
+    this.element.classList.toggle("blind", shown.meta === null);
   }
 
-  async load(side, what) {
-    const request = this.request(what);
-    if (request === null)
-      throw new Error(
-        what === "text"
-          ? "write the other text to compare with"
-          : "there is no other model; start the explorer with two runs",
-      );
-    return this.explorer.ask(request, side.lane);
-  }
-
-  offer(right) {
-    const { state } = this.explorer;
+  offer(right, shown) {
+    const { state } = shown;
     const same = [["", "same address"]];
     choices(
       this.address,
       [...same, ...right.answer.maps.map((map) => [map.address, map.address])],
       state.rightAt ?? "",
     );
-    const meta = this.nearest(right, state.rightAt ?? state.at);
+    const meta = this.nearest(right, shown, state.rightAt ?? state.at);
     const heads = Array.from({ length: meta?.heads ?? 0 }, (_, head) => [String(head), `head ${head}`]);
     choices(
       this.head,
@@ -198,75 +202,84 @@ export class Compare {
   }
 
   // Another model may have no such address: the last of the same kind is the nearest thing.
-  nearest({ answer }, at) {
-    const { meta } = this.explorer;
+  nearest({ answer }, { meta }, at) {
     const alike = answer.maps.filter((map) => map.rows === meta?.rows && map.columns === meta?.columns);
     return answer.maps.find((map) => map.address === at) ?? alike.at(-1) ?? null;
   }
 
-  tell(side, { answer }) {
-    side.output.textContent = answer.predicted.map(visible).join(" ");
-    side.score.textContent = sureness(answer).join(" · ");
+  describe(side, { handle, problem }) {
+    side.output.textContent = handle ? handle.answer.predicted.map(visible).join(" ") : "–";
+    side.score.textContent = problem ?? sureness(handle.answer).join(" · ");
   }
 
-  selected() {
-    return this.explorer.meta ? { row: this.explorer.row, column: this.explorer.state.column } : null;
+  selected({ meta, row, state }) {
+    return meta ? { row, column: state.column } : null;
   }
 
-  async grid(handle, at, head, lane) {
-    const meta = this.nearest(handle, at);
+  async grid(handle, shown, at, head, lane) {
+    const meta = shown.meta && this.nearest(handle, shown, at);
     if (!meta) return null;
     const bounded = head === "mean" || head < meta.heads ? head : "mean";
-    return {
-      meta,
-      head: bounded,
-      view: handle.answer,
-      grid: await this.explorer.weights.grid(handle, meta.address, bounded, lane),
-    };
+    const grid = await this.explorer.weights.grid(handle, meta.address, bounded, lane);
+    return { meta, head: bounded, view: handle.answer, grid };
   }
 
-  async draw(left, right, turn) {
-    const { state } = this.explorer;
-    this.tell(this.left, left);
-    this.tell(this.right, right);
-    const said = [left.answer.predicted, right.answer.predicted].sort((one, other) => other.length - one.length);
+  paint(shown, [left, right], changed) {
+    this.describe(this.left, left);
+    this.describe(this.right, right);
+    if (right.handle) this.offer(right.handle, shown);
+    const { state } = shown;
+    this.picture = { shown, maps: [left.map, right.map] };
+    if (right.map && right.map.meta.address !== state.at)
+      this.right.score.textContent += ` · ${right.map.meta.address}`;
+    const selected = this.selected(shown);
+    for (const [side, { map }] of /** @type {[Side, Loaded][]} */ ([
+      [this.left, left],
+      [this.right, right],
+    ])) {
+      side.heat.element.hidden = !map;
+      side.heat.show(map && { grid: map.grid, scale: state.scale, ...labelled(map.view, map.meta) }, selected);
+    }
+    this.subtract(left, right, shown);
+    this.explorer.paintedHead(shown, changed);
+  }
+
+  // The two outputs in a few words.
+  compared(left, right) {
+    const said = [left.predicted, right.predicted].sort((one, other) => other.length - one.length);
     const differing = said[0].filter((label, step) => label !== said[1][step]).length;
-    const [single, several] = { text: ["output step", "output steps"], tags: ["tag", "tags"] }[left.answer.kind] ?? [
+    const [single, several] = { text: ["output step", "output steps"], tags: ["tag", "tags"] }[left.kind] ?? [
       "answer",
       "answers",
     ];
-    const same = left.answer.kind === "text" ? "same output" : `same ${left.answer.kind === "tags" ? several : single}`;
-    this.outputs.textContent =
-      differing === 0 ? same : `${differing} ${differing === 1 ? `${single} differs` : `${several} differ`}`;
-    if (state.at === null) {
-      this.notice.show("This model has no attention; what the two sides say is compared.", "hint");
-      return;
-    }
-    const one = await this.grid(left, state.at, state.head, "left");
-    const other = await this.grid(right, state.rightAt ?? state.at, state.rightHead ?? state.head, "right");
-    if (turn !== this.turn) return;
-    this.pair = [one, other];
-    if (other && other.meta.address !== state.at) this.right.score.textContent += ` · ${other.meta.address}`;
-    const shown = (map) => map && { grid: map.grid, scale: state.scale, ...labelled(map.view, map.meta) };
-    this.left.heat.show(shown(one), this.selected());
-    this.right.heat.show(shown(other), this.selected());
-    this.subtract(one, other);
+    if (differing > 0) return `${differing} ${differing === 1 ? `${single} differs` : `${several} differ`}`;
+    return left.kind === "text" ? "same output" : `same ${left.kind === "tags" ? several : single}`;
   }
 
-  subtract(one, other) {
-    const missing = !one ? "left" : !other ? "right" : null;
-    const problem = missing
-      ? `the ${missing} model has no attention of this kind; choose another address`
-      : this.unlike(one, other);
-    this.third.hidden = problem !== null;
-    if (problem !== null) {
-      this.notice.show(problem, "hint");
+  // Why there is no difference to draw, or null.
+  apartness(left, right, { meta }) {
+    if (!left.handle || !right.handle) return "There is nothing to compare with yet.";
+    if (!meta) return "This model has no attention; what the two sides say is compared.";
+    if (left.problem || right.problem) return `The ${left.problem ? "left" : "right"} map cannot be drawn.`;
+    if (!left.map || !right.map)
+      return `The ${left.map ? "right" : "left"} model has no attention of this kind; choose another address.`;
+    return this.unlike(left.map, right.map);
+  }
+
+  subtract(left, right, shown) {
+    const problem = this.apartness(left, right, shown);
+    if (problem !== null) this.notice.show(problem, "hint");
+    const drawn = problem === null;
+    this.third.hidden = !drawn && shown.meta !== null;
+    if (left.handle && right.handle) this.outputs.textContent = this.compared(left.handle.answer, right.handle.answer);
+    if (!drawn) {
+      this.summary.textContent = "";
       this.apart.show(null, null);
       return;
     }
-    this.notice.clear();
+    const [one, other] = [left.map, right.map];
     const grid = one.grid.minus(other.grid);
-    this.apart.show({ grid, scale: "linear", ...labelled(one.view, one.meta) }, this.selected());
+    this.apart.show({ grid, scale: "linear", ...labelled(one.view, one.meta) }, this.selected(shown));
     this.legend.show(grid, "linear");
     const mean = grid.values.reduce((sum, value) => sum + Math.abs(value), 0) / grid.values.length;
     const greatest = Math.max(grid.extent.high, -grid.extent.low);
@@ -292,31 +305,31 @@ export class Compare {
     const where = [rows && `rows first differ in ${rows}`, columns && `columns first differ in ${columns}`].filter(
       Boolean,
     );
-    return `the maps have other shapes (${shapes}), so there is no difference to draw; ${where.join("; ")}`;
+    return `The maps have other shapes (${shapes}), so there is no difference to draw; ${where.join("; ")}.`;
   }
 
-  hover(cell, from, event) {
+  hover(cell, event) {
     for (const heat of this.heats) {
       heat.hovered = cell;
       heat.point();
     }
-    this.status.point(cell && this.pair ? this.sentence(cell) : "");
+    this.status.point(cell && this.picture ? this.sentence(cell) : "");
     if (event) this.explorer.painted("paint-hover", event.timeStamp);
   }
 
   sentence({ row, column }) {
-    const [one, other] = this.pair;
-    const inside = (map) => map && row < map.grid.rows && column < map.grid.columns;
-    if (!inside(one)) return "";
+    const [one, other] = this.seen.maps;
+    const inside = (map) => row < map.grid.rows && column < map.grid.columns;
+    if (!one || !inside(one)) return "";
     const value = one.grid.at(row, column);
     const told = cellSentence(one.view, one.meta, one.head, row, column, number(value));
-    return inside(other)
+    return other && inside(other)
       ? `${told}; right ${number(other.grid.at(row, column))}, difference ${signed(value - other.grid.at(row, column))}`
       : told;
   }
 
   choose({ row, column }, event) {
-    const { meta, view } = this.explorer;
+    const { meta, view } = this.seen.shown;
     const [rows, columns] = meta?.shape ?? [view.read.length, view.source.length];
     if (row < rows && column < columns) this.explorer.select({ row, column }, event);
   }

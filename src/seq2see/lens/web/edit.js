@@ -1,27 +1,26 @@
 // Edits of the model's attention: made here, stacked, undone, measured, and written as Python.
 
-import { sentence } from "seq2see/edits";
+import { isSame, sentence } from "seq2see/edits";
 import { Effect } from "seq2see/effect";
 import { button, copy, element } from "seq2see/element";
 import { Form } from "seq2see/form";
 import { isolated } from "seq2see/labels";
+import { Scene } from "seq2see/scene";
+import { active, suspension } from "seq2see/suspended";
 
-export class Edit {
+/** @extends {Scene<null>} */
+export class Edit extends Scene {
   constructor(explorer, status, undo) {
-    Object.assign(this, { explorer, undo });
-    this.locked = element("p", {
-      class: "notice",
-      "data-tone": "hint",
-      hidden: true,
-      text: "A saved view cannot be edited; `seq2see explore RUN` opens a live one.",
-    });
-    this.form = new Form(explorer, (edit) => this.add(edit));
+    super(explorer, status, "edit");
+    this.undo = undo;
+    this.drawn = "";
+    this.form = new Form(explorer, (edit, instead) => this.save(edit, instead));
     this.list = element("ol", { id: "edits", class: "stack" });
     this.empty = element("p", { class: "hint", text: "Nothing is changed yet." });
     this.back = button("undo", "Undo", "undo (u)", () => undo.undo());
     this.forth = button("redo", "Redo", "redo (shift u)", () => undo.redo());
-    this.clear = button("clear-edits", "Remove all", "", () => explorer.change({ edits: [] }));
-    this.effect = new Effect(explorer, status);
+    this.clear = button("clear-edits", "Remove all", "", () => explorer.change({ edits: [], plain: false }));
+    this.effect = new Effect(status);
     this.code = element("code");
     this.copier = element("button", {
       type: "button",
@@ -36,10 +35,10 @@ export class Edit {
       element("div", { class: "tools" }, element("h2", { text: "The same in Python" }), this.copier),
       element("pre", { id: "code", tabindex: "0" }, this.code),
     );
-    this.element = element(
-      "section",
-      { id: "edit", class: "view" },
-      this.locked,
+    const title = element("h2", { text: "Edits, in order" });
+    const tools = element("div", { class: "tools" }, title, this.back, this.forth, this.clear);
+    this.pictures = [this.effect.element, this.python];
+    this.element.append(
       element(
         "div",
         { class: "pair" },
@@ -47,66 +46,57 @@ export class Edit {
         element(
           "div",
           { class: "column" },
-          element(
-            "div",
-            { class: "panel" },
-            element(
-              "div",
-              { class: "tools" },
-              element("h2", { text: "Edits, in order" }),
-              this.back,
-              this.forth,
-              this.clear,
-            ),
-            this.empty,
-            this.list,
-          ),
-          this.effect.element,
-          this.python,
+          element("div", { class: "panel" }, tools, this.empty, this.list),
+          ...this.pictures,
         ),
       ),
     );
   }
 
-  key() {
-    return false;
+  /** A new edit comes last; a changed one stays where it was. */
+  save(edit, instead) {
+    const { asked, limits, notice } = this.explorer;
+    const place = asked.edits.findIndex((one) => isSame(one, instead));
+    if (place >= 0) this.explorer.change({ edits: asked.edits.with(place, edit) });
+    else if (asked.edits.length < limits.edits) this.explorer.change({ edits: [...asked.edits, edit], plain: false });
+    else notice.show(`at most ${limits.edits} edits can be stacked; remove one first`);
   }
 
-  hide() {}
-
-  add(edit) {
-    const edits = this.explorer.state.edits;
-    if (edits.length >= this.explorer.limits.edits) {
-      this.explorer.notice.show(`at most ${this.explorer.limits.edits} edits can be stacked; remove one first`);
-      return;
-    }
-    this.explorer.change({ edits: [...edits, edit] });
-  }
-
-  update() {
-    const { state, view, store } = this.explorer;
-    if (!view) return;
-    this.locked.hidden = !store.saved;
+  // Edits are those that are asked for, so that one that is refused can be mended.
+  tell() {
+    const { asked, store } = this.explorer;
     this.form.element.hidden = store.saved;
     this.element.classList.toggle("alone", store.saved);
     if (!store.saved) this.form.update();
-    this.stack(state.edits, store.saved);
+    this.stack(asked.edits, store.saved);
     this.back.disabled = store.saved || this.undo.past.length === 0;
     this.forth.disabled = store.saved || this.undo.future.length === 0;
-    this.clear.disabled = store.saved || state.edits.length === 0;
-    this.effect.update();
+    this.clear.disabled = store.saved || asked.edits.length === 0;
+  }
+
+  // Edits can be mended where there is nothing to see yet.
+  fail() {
+    this.mark("missing", true);
+  }
+
+  paint({ view }) {
+    const saved = "A saved view cannot be edited; `seq2see explore RUN` opens a live one.";
+    if (this.explorer.store.saved) this.notice.show(saved, "hint");
+    this.effect.update(view);
     this.code.textContent = view.code ?? "";
     this.python.hidden = !view.code;
   }
 
   stack(edits, locked) {
-    const drawn = JSON.stringify([edits, locked, edits.map((edit) => this.words(edit))]);
+    const { problem } = this.explorer;
+    const words = edits.map((edit) => [this.words(edit), this.suspended(edit)]);
+    const drawn = JSON.stringify([edits, locked, words, problem?.edit]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.empty.hidden = edits.length > 0;
     // The list is made anew; the keyboard stays on the button of the same name.
     const focused = this.list.contains(document.activeElement)
-      ? document.activeElement.getAttribute("aria-label")
+      ? document.activeElement?.getAttribute("aria-label")
       : null;
     this.list.replaceChildren(...edits.map((edit, place) => this.item(edit, place, edits, locked)));
     if (focused) this.refocus(focused);
@@ -123,9 +113,15 @@ export class Edit {
 
   // A forced token is named by what was then said; sub-words merged to words have other steps.
   words(edit) {
-    const { view, state } = this.explorer;
-    const said = edit.kind === "force" && edit.on !== false && !state.words ? view.predicted[edit.step] : undefined;
+    const { shown, stale } = this.explorer;
+    const place = shown?.state.edits.findIndex((one) => isSame(one, edit)) ?? -1;
+    const there = shown && edit.kind === "force" && active(shown.state, shown.model).includes(place);
+    const said = there && !stale && !shown.state.words ? shown.view.predicted[edit.step] : undefined;
     return said === undefined ? sentence(edit) : `${sentence(edit)}, ${isolated(said)}`;
+  }
+
+  suspended(edit) {
+    return edit.on === false ? null : suspension(edit, this.explorer.asked, this.explorer.model);
   }
 
   item(edit, place, edits, locked) {
@@ -156,10 +152,24 @@ export class Edit {
         text,
         click: act,
       });
+    const why = this.suspended(edit);
+    const blamed = isSame(edit, this.explorer.problem?.edit ?? null);
+    const note = blamed ? "refused" : why ? `suspended: ${why}` : null;
     return element(
       "li",
-      { "data-kind": edit.kind, class: edit.on === false ? "off" : null },
-      element("label", {}, on, element("b", { text: edit.kind }), element("span", { text: words })),
+      {
+        "data-kind": edit.kind,
+        class: edit.on === false ? "off" : why ? "suspended" : blamed ? "refused" : null,
+      },
+      element(
+        "label",
+        {},
+        on,
+        element("b", { text: edit.kind }),
+        element("span", { text: words }),
+        note && element("em", { text: note }),
+      ),
+      small("✎", "change", false, () => this.form.change(edit)),
       small("↑", "move up", place === 0, () => change(swapped(place - 1))),
       small("↓", "move down", place === edits.length - 1, () => change(swapped(place + 1))),
       small("×", "remove", false, () => change(edits.filter((_, here) => here !== place))),

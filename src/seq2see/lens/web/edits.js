@@ -1,7 +1,18 @@
 // The kinds of edits: what each needs, how it is told in words, and how it is written in the page's address.
 
+/**
+ * Which text of which model an edit was made for.
+ * @typedef {{model: string, text: string | null, features: string}} Home
+ *
+ * An edit as the server knows it, whether it is on, and what it was made for.
+ * @typedef {{kind: string, on?: false, home?: Home, at?: string, heads?: number[] | null, how?: string,
+ *   count?: number, value?: number, step?: number, places?: number[], token?: number, text?: string | null,
+ *   model?: string | null, from?: string | null, head?: number | null}} EditOf
+ */
+
 export const HOW = ["zero", "mean", "uniform", "first"];
 
+/** @type {Record<string, {about: string, fields: string[]}>} */
 export const KINDS = {
   off: { about: "switch heads off", fields: ["at", "heads", "how"] },
   hard: { about: "all weight on the highest place", fields: ["at", "heads"] },
@@ -58,6 +69,7 @@ function sourceText(text) {
 }
 
 // `read` turns what a person wrote into a value or throws; a kind may read a field in its own way.
+/** @type {Record<string, (text: string) => any>} */
 export const READ = {
   at: pattern,
   heads: (text) => (text === "" || text === "all" ? null : numbers(text)),
@@ -73,14 +85,16 @@ export const READ = {
   head: orNothing(whole),
 };
 
+/** @param {string} kind @param {Record<string, string>} texts @returns {EditOf} */
 export function readEdit(kind, texts) {
-  if (!(kind in KINDS)) throw new Error(`${kind} is no kind of edit`);
+  if (!Object.hasOwn(KINDS, kind)) throw new Error(`${kind} is no kind of edit`);
+  /** @type {EditOf & Record<string, any>} */
   const edit = { kind };
   for (const field of KINDS[kind].fields) {
     const read = kind === "source" ? sourceText : READ[field];
     edit[field] = read(texts[field] ?? "");
   }
-  if (kind === "top" && edit.count < 1) throw new Error("at least 1 place must be kept");
+  if (kind === "top" && edit.count === 0) throw new Error("at least 1 place must be kept");
   return edit;
 }
 
@@ -89,6 +103,7 @@ function written(field, value) {
   return Array.isArray(value) ? value.join(",") : String(value);
 }
 
+/** @param {EditOf & Record<string, any>} edit */
 export function texts(edit) {
   return Object.fromEntries(KINDS[edit.kind].fields.map((field) => [field, written(field, edit[field])]));
 }
@@ -96,35 +111,51 @@ export function texts(edit) {
 // "~" and ":" part edits and their fields, so inside a field they must be escaped.
 const escaped = (text) => encodeURIComponent(text).replace(/~/g, "%7E").replace(/%2C/g, ",");
 
-export function writeEdits(edits) {
+/**
+ * Edits in the page's address. What an edit was made for is written only where it is not what is looked at.
+ * @param {EditOf[]} edits
+ * @param {(edit: EditOf) => Home | null} away
+ */
+export function writeEdits(edits, away) {
   return edits
     .map((edit) => {
-      const fields = Object.values(texts(edit)).map(escaped);
-      return (edit.on === false ? "!" : "") + [edit.kind, ...fields].join(":");
+      const home = away(edit);
+      const fields = [...Object.values(texts(edit)), ...(home ? writeHome(home) : [])];
+      return (edit.on === false ? "!" : "") + [edit.kind, ...fields.map(escaped)].join(":");
     })
     .join("~");
 }
 
+/** @param {string} text @returns {EditOf[]} */
 export function readEdits(text) {
   return text
     .split("~")
     .filter(Boolean)
     .map((part) => {
       const off = part.startsWith("!");
-      const [kind, ...values] = (off ? part.slice(1) : part).split(":");
+      const [kind, ...values] = (off ? part.slice(1) : part).split(":").map(decodeURIComponent);
       const fields = KINDS[kind]?.fields ?? [];
-      const edit = readEdit(
-        kind,
-        Object.fromEntries(fields.map((field, place) => [field, decodeURIComponent(values[place] ?? "")])),
-      );
+      const edit = readEdit(kind, Object.fromEntries(fields.map((field, place) => [field, values[place] ?? ""])));
+      if (values.length > fields.length) edit.home = readHome(values.slice(fields.length));
       return off ? { ...edit, on: false } : edit;
     });
 }
 
-export function bare(edits) {
-  return edits.filter((edit) => edit.on !== false).map(({ on, ...edit }) => edit);
+/** @param {Home} home */
+export const writeHome = ({ model, text, features }) => [model, text ?? "", features];
+
+/** @param {string[]} texts @returns {Home} */
+export const readHome = ([model, text = "", features = ""]) => ({ model, text, features });
+
+/** @param {EditOf | null} one @param {EditOf | null} other */
+export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** @param {EditOf} edit An edit as the server wants it. */
+export function bare({ on: _on, home: _home, ...edit }) {
+  return edit;
 }
 
+/** @param {EditOf} edit */
 export function sentence(edit) {
   const heads = edit.heads === null || edit.heads === undefined ? "all heads" : `head ${edit.heads.join(", ")}`;
   const where = `${heads} of ${edit.at}`;
@@ -138,9 +169,9 @@ export function sentence(edit) {
     case "temperature":
       return `${where}: temperature ${edit.value}`;
     case "pin":
-      return `${where}: step ${edit.step} looks at ${edit.places.join(", ")}`;
+      return `${where}: step ${edit.step} looks at ${edit.places?.join(", ")}`;
     case "block":
-      return `${where}: never looks at ${edit.places.join(", ")}`;
+      return `${where}: never looks at ${edit.places?.join(", ")}`;
     case "force":
       return `step ${edit.step} says token ${edit.token}`;
     case "source":

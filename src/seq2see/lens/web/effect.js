@@ -14,15 +14,18 @@ export function runs(difference) {
   const joined = [];
   for (const [sign, label] of difference) {
     const last = joined.at(-1);
-    if (last?.sign === sign) last.labels.push(label);
+    if (last && last.sign === sign) last.labels.push(label);
     else joined.push({ sign, labels: [label] });
   }
   return joined;
 }
 
 export class Effect {
-  constructor(explorer, status) {
-    Object.assign(this, { explorer, status });
+  constructor(status) {
+    this.status = status;
+    /** What the drawing is of. @type {import("seq2see/store").View | null} */
+    this.view = null;
+    this.each = 0;
     this.difference = element("p", { id: "difference", class: "output difference", dir: "auto" });
     this.before = element("p", { class: "hint before" });
     this.figures = element("dl", { class: "figures" });
@@ -50,8 +53,9 @@ export class Effect {
     this.bars.element.addEventListener("pointerleave", () => this.status.point(""));
   }
 
-  update() {
-    const { view } = this.explorer;
+  /** @param {import("seq2see/store").View} view */
+  update(view) {
+    this.view = view;
     const effect = view.effect ?? null;
     this.empty.hidden = effect !== null;
     this.body.hidden = effect === null;
@@ -90,7 +94,7 @@ export class Effect {
   }
 
   draw() {
-    const effect = this.explorer.view?.effect;
+    const effect = this.view?.effect;
     this.bars.measure();
     if (!effect || !this.bars.ready) return;
     const context = this.bars.paint();
@@ -120,12 +124,11 @@ export class Effect {
   }
 
   point(event) {
-    const effect = this.explorer.view?.effect;
-    if (!effect) return;
+    const effect = this.view?.effect;
+    if (!this.view || !effect) return;
     const step = Math.floor((this.bars.at(event).x - 36) / this.each);
     const inside = step >= 0 && step < effect.kl.length;
-    this.status.point(
-      inside ? `${STEPS[this.explorer.view.kind] ?? "answer"} ${step}, ${isolated(effect.predicted[step])}: KL ${number(effect.kl[step], 4)}` : "",
-    );
+    const who = `${STEPS[this.view.kind] ?? "answer"} ${step}, ${isolated(effect.predicted[step])}`;
+    this.status.point(inside ? `${who}: KL ${number(effect.kl[step], 4)}` : "");
   }
 }

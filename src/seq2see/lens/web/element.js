@@ -12,6 +12,13 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** @param {HTMLCanvasElement} canvas */
+export function inkOf(canvas) {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser gives no canvas to draw on");
+  return context;
+}
+
 export function choices(select, entries, chosen) {
   // Replacing options closes an open list, so it happens only when they differ.
   const wanted = JSON.stringify(entries);

@@ -1,135 +1,167 @@
-// The one selection that all views share, and the view of the model that it points into.
+// What is asked and what is shown: the reader's wishes, the view that answers them, and what stands between the two.
 
-import { bare } from "seq2see/edits";
-import { Lane, Recent, isStale } from "seq2see/lane";
+import { blame } from "seq2see/blame";
+import { isStale, Lane, Recent } from "seq2see/lane";
+import { Shown } from "seq2see/shown";
 import { ASKED } from "seq2see/state";
+import { requestOf, settledIn } from "seq2see/suspended";
 import { Trail } from "seq2see/trail";
 import { Weights } from "seq2see/weights";
 
+/** @typedef {import("seq2see/state").State} State */
+/** @typedef {import("seq2see/store").Handle} Handle */
+/** @typedef {import("seq2see/store").Model} Model */
+/** Why a text that was asked for cannot be shown, and the edit that is to blame, if one is. */
+/** @typedef {{text: string, sentence: string, edit: import("seq2see/edits").EditOf | null}} Problem */
+
 export class Explorer {
+  /** What the reader sees; views read this and nothing else. @type {Shown | null} */
+  shown = null;
+  /** @type {Problem | null} */
+  problem = null;
+  /** @type {"asking" | "shown" | "refused"} */
+  phase = "asking";
+  /** @type {Model[]} */
+  models = [];
+  limits = { characters: 0, edits: 0, beam: 1 };
+  /** @type {string | null} */
+  example = null;
+  /** @type {((changed: Set<string>) => unknown)[]} */
+  watchers = [];
+  /** @type {Set<string>} */
+  changed = new Set();
+  eventTime = 0;
+  frames = 0;
+  measures = 0;
+
+  /** @param {import("seq2see/store").Store} store @param {import("seq2see/notice").Notice} notice */
   constructor(store, notice) {
     this.store = store;
     this.notice = notice;
     this.weights = new Weights(store);
     this.trail = new Trail((changed, complaints) => this.travelled(changed, complaints));
     this.lane = new Lane();
+    this.blaming = new Lane();
+    /** @type {Recent<Handle>} */
     this.known = new Recent(12);
-    this.watchers = [];
-    this.changed = new Set();
-    this.handle = null;
-    this.eventTime = 0;
-    this.measures = 0;
   }
 
-  get state() {
+  /** What the reader asks for; header, edits and tabs show this. */
+  get asked() {
     return this.trail.state;
   }
 
-  get view() {
-    return this.handle?.answer ?? null;
+  /** @param {string} name */
+  modelNamed(name) {
+    return this.models.find((model) => model.name === name) ?? this.models[0];
   }
 
+  /** The model that is asked. */
   get model() {
-    return this.models.find((model) => model.name === this.state.model) ?? this.models[0];
+    return this.modelNamed(this.asked.model);
   }
 
-  get meta() {
-    return this.view?.maps.find((map) => map.address === this.state.at) ?? null;
+  /** Whether the screen shows something else than what is asked. */
+  get stale() {
+    return this.shown !== null && this.problem !== null;
   }
 
-  rowOf(meta) {
-    return meta.rows === "target" ? this.state.step : this.state.row;
-  }
-
-  get row() {
-    return this.meta ? this.rowOf(this.meta) : this.state.step;
-  }
-
+  /** @param {(changed: Set<string>) => unknown} watcher */
   watch(watcher) {
     this.watchers.push(watcher);
   }
 
   // Learns what the server has and makes the state fit it.
   async prepare() {
-    const { models, example, limits } = await this.store.models();
-    Object.assign(this, { models, limits, example });
-    const complaints = this.trail.complaints;
-    if (this.store.saved) this.keepSaved();
-    const { model, text, beam } = this.state;
-    if (!models.some((one) => one.name === model)) {
+    Object.assign(this, await this.store.models());
+    this.adopt(this.trail.complaints);
+  }
+
+  /** A state that came with an address is made to fit. @param {string[]} complaints */
+  adopt(complaints) {
+    // A saved page has one view; whatever the address says, that one is shown.
+    if (this.store.saved) this.trail.correct(this.store.asked);
+    const { model, text, beam } = this.asked;
+    if (!this.models.some((one) => one.name === model)) {
       if (model !== "a") complaints.push(`there is no model “${model}” here`);
-      this.trail.correct({ model: models[0].name });
+      this.trail.correct({ model: this.models[0].name });
     }
-    if (beam > limits.beam)
-      complaints.push(`a beam of ${beam} is more than ${limits.beam}, the most this server allows`);
-    this.trail.correct({ text: text ?? example ?? "", beam: Math.min(beam, limits.beam) });
+    if (beam > this.limits.beam && !this.store.saved) {
+      complaints.push(`a beam of ${beam} is more than ${this.limits.beam}, the most this server allows`);
+      this.trail.correct({ beam: this.limits.beam });
+    }
+    this.trail.correct({ text: text ?? this.example ?? "" });
+    this.trail.correct(settledIn(this.asked));
     this.fit();
     if (complaints.length) this.notice.show(complaints.join(" · "), "hint");
   }
 
-  // A saved page has one view; whatever the address says, that one is shown.
-  keepSaved() {
-    const request = this.store.data.request;
-    this.trail.correct(Object.fromEntries(ASKED.map((key) => [key, request[key] ?? this.state[key]])));
-  }
-
-  // A model that does not write has no beam, says no other target, and can be forced to nothing.
+  // A model that does not write has no beam.
   fit() {
-    if (this.model.writes) return;
-    const { view, target, edits } = this.state;
-    const fitting = { target: null, edits: edits.filter((edit) => edit.kind !== "force") };
-    if (view === "beam") fitting.view = "translate";
-    if (target !== null || fitting.edits.length < edits.length || fitting.view) this.trail.correct(fitting);
+    if (!this.model.writes && this.asked.view === "beam") this.trail.correct({ view: "translate" });
   }
 
   travelled(changed, complaints) {
+    // Before it is known what there is, any state will be made to fit when it is.
+    if (this.models.length === 0) return;
     this.notice.clear();
-    if (complaints.length) this.notice.show(complaints.join(" · "), "hint");
-    if (this.store.saved) this.keepSaved();
-    if (this.state.text === null) this.trail.correct({ text: this.example ?? "" });
-    if (!this.models.some((one) => one.name === this.state.model)) this.trail.correct({ model: this.models[0].name });
+    this.adopt(complaints);
     this.react(changed);
   }
 
+  /** @param {Partial<State>} changes @param {Event | null} event */
   change(changes, event = null) {
     this.eventTime = event?.timeStamp || performance.now();
-    this.react(this.trail.change(this.together(changes)));
+    const next = this.together(changes);
+    this.react(this.trail.change({ ...next, ...settledIn({ ...this.asked, ...next }) }));
   }
 
   // Where every token is a word with a tag, the word and its tag are chosen together.
   together(changes) {
-    const { view } = this;
+    const view = this.shown?.view;
     if (view?.kind !== "tags" || view.read.length !== view.source.length) return changes;
     if ("step" in changes) return { ...changes, row: changes.step };
     return "row" in changes ? { ...changes, step: changes.row } : changes;
   }
 
+  /** @param {Set<string>} changed */
   react(changed) {
     if (changed.size === 0) return;
     this.fit();
-    if (this.handle && ASKED.every((key) => !changed.has(key))) this.settle();
+    const anew = ASKED.some((key) => changed.has(key));
+    if (!anew) this.settle();
     this.tell(changed);
-    if (ASKED.some((key) => changed.has(key))) this.load();
+    if (anew) this.load();
   }
 
-  // Watchers are told once per frame, however many keys were struck since.
+  /** Watchers are told once per frame, however many keys were struck since. @param {Set<string>} changed */
   tell(changed) {
     if (this.changed.size === 0) {
-      requestAnimationFrame(() => {
+      requestAnimationFrame(async () => {
+        const frame = ++this.frames;
         const told = this.changed;
         this.changed = new Set();
-        for (const watcher of this.watchers) watcher(told);
-        // Named only now: whoever waits for the name finds the page up to date.
-        if (told.has("handle")) document.body.dataset.viewId = this.handle.answer.id;
+        document.body.dataset.stale = this.stale ? "yes" : "no";
+        await Promise.all(this.watchers.map((watcher) => watcher(told)));
+        if (frame === this.frames) this.mark();
       });
     }
     for (const key of changed) this.changed.add(key);
   }
 
+  // Told only when all is painted: whoever waits for these words finds the page up to date.
+  mark() {
+    const { dataset } = document.body;
+    dataset.phase = this.phase;
+    if (!this.shown) return;
+    dataset.viewId = this.shown.view.id ?? "saved";
+    dataset.request = JSON.stringify(this.shown.handle.request);
+  }
+
+  /** @param {Partial<State>} changes */
   request(changes = {}) {
-    const state = { ...this.state, ...changes };
-    const { model, text, features, target, beam, words } = state;
-    return { model, text, features, target, beam, words, edits: bare(state.edits) };
+    const state = { ...this.asked, ...changes };
+    return requestOf(state, this.modelNamed(state.model));
   }
 
   async ask(request, lane = this.lane) {
@@ -142,84 +174,121 @@ export class Explorer {
     return lane.run(key, async (signal) => this.known.set(key, await this.store.view(request, signal)));
   }
 
+  // What needs no server to be refused.
+  refusal({ text, features }) {
+    if (text.trim() === "" && features.trim() === "") return "there is nothing to read yet";
+    const most = this.limits.characters;
+    return text.length > most ? `it has ${text.length} characters, and at most ${most} can be read` : null;
+  }
+
   async load() {
+    const state = this.asked;
+    const { model } = this;
+    const request = this.request();
+    this.blaming.stop();
+    document.body.dataset.phase = this.phase = "asking";
     const busy = setTimeout(() => (document.body.dataset.busy = "yes"), 120);
     try {
-      const handle = await this.ask(this.request());
-      this.handle = handle;
-      this.failed = false;
-      this.settle();
-      this.notice.clear("error");
-      this.tell(new Set(["handle"]));
+      const refusal = this.store.saved ? null : this.refusal(request);
+      if (refusal) this.lane.stop();
+      const handle = refusal ? null : await this.ask(request);
+      if (handle) this.answered(handle, model, state);
+      else this.refused({ text: request.text, sentence: refusal ?? "", edit: null });
     } catch (error) {
       if (isStale(error)) return;
-      this.failed = true;
-      this.notice.show(error.message, "error");
+      const { status = 0, message } = error;
+      const problem = { text: request.text, sentence: message, edit: null };
+      this.refused(problem);
+      if (status > 0 && request.edits.length > 0) await this.blame(problem, state, model);
     } finally {
       clearTimeout(busy);
       if (!this.lane.running) delete document.body.dataset.busy;
     }
   }
 
-  // What the address asks for may not exist in this view: the nearest thing that does is taken.
-  settle() {
-    const { at, head, step, row, column } = this.state;
-    const maps = this.view.maps;
-    const meta = maps.find((map) => map.address === at) ?? this.usual();
-    const corrected = { step: Math.min(step, Math.max(0, this.view.read.length - 1)) };
-    if (meta) {
-      if (at !== null && meta.address !== at && !this.settled)
-        this.notice.add(`this model has no attention at “${at}”; ${meta.address} is shown`, "hint");
-      corrected.at = meta.address;
-      corrected.head = head === "mean" || head < meta.heads ? head : "mean";
-      const rows = meta.rows === "target" ? this.view.source.length : meta.shape[0];
-      corrected.row = Math.max(0, Math.min(row, rows - 1));
-      corrected.column = Math.max(0, Math.min(column, meta.shape[1] - 1));
+  answered(handle, model, state) {
+    this.problem = null;
+    this.phase = "shown";
+    this.shown = new Shown(handle, model, state);
+    this.settle();
+    this.tell(new Set(["shown"]));
+  }
+
+  refused(problem) {
+    this.problem = problem;
+    this.phase = "refused";
+    // What the address selects is kept for when what is asked can be shown.
+    if (this.shown) this.shown = this.shown.under({ ...this.asked, ...this.shown.nearest(this.asked) });
+    this.tell(new Set(["problem"]));
+  }
+
+  async blame(problem, state, model) {
+    try {
+      const place = await this.blaming.run(JSON.stringify(state), (signal) =>
+        blame(state, model, (request) => this.store.view(request, signal)),
+      );
+      const edit = place === null ? null : state.edits[place];
+      if (this.problem === problem && this.phase === "refused") this.refused({ ...problem, edit });
+    } catch {
+      // Who is to blame stays unknown; all edits can be switched off by hand.
     }
+  }
+
+  // What the address selects may not exist in what is shown: the nearest thing that does is taken.
+  settle() {
+    if (!this.shown) return;
+    const { at } = this.asked;
+    const nearest = this.shown.nearest(this.asked);
+    if (at !== null && nearest.at && nearest.at !== at && !this.settled)
+      this.notice.add(`this model has no attention at “${at}”; ${nearest.at} is shown`, "hint");
     this.settled = true;
-    if (Object.entries(corrected).some(([key, value]) => this.state[key] !== value)) this.trail.correct(corrected);
+    if (Object.entries(nearest).some(([key, value]) => this.asked[key] !== value)) this.trail.correct(nearest);
+    this.shown = this.shown.under(this.asked);
   }
 
-  usual() {
-    const cross = this.view.maps.filter((map) => map.rows === "target" && map.columns === "source");
-    return cross.at(-1) ?? this.view.maps[0] ?? null;
-  }
-
-  // Choosing a row means a step of the output or a place in the source, as the map has it.
+  /**
+   * Choosing a row means a step of the output or a place in the source, as the map has it.
+   * @param {{row?: number, column?: number, at?: string}} selection
+   * @param {Event} event
+   */
   select({ row, ...rest }, event) {
-    const at = rest.at ?? this.state.at;
-    const meta = this.view.maps.find((map) => map.address === at);
+    const { shown } = this;
+    if (!shown) return;
+    const meta = shown.view.maps.find((map) => map.address === (rest.at ?? shown.state.at));
+    /** @type {Partial<State>} */
     const changes = { ...rest };
     if (row !== undefined) changes[!meta || meta.rows === "target" ? "step" : "row"] = row;
     this.change(changes, event);
   }
 
   move(rows, columns, event) {
-    const meta = this.meta;
-    const height = meta ? meta.shape[0] : this.view.read.length;
-    const width = meta ? meta.shape[1] : 1;
+    const { shown } = this;
+    if (!shown) return;
+    const [height, width] = shown.meta?.shape ?? [shown.view.read.length, 1];
     const within = (value, size) => Math.max(0, Math.min(size - 1, value));
-    this.select({ row: within(this.row + rows, height), column: within(this.state.column + columns, width) }, event);
+    const cell = { row: within(shown.row + rows, height), column: within(shown.state.column + columns, width) };
+    this.select(cell, event);
   }
 
   turnHead(by, event) {
-    const meta = this.meta;
-    if (!meta) return;
+    const meta = this.shown?.meta;
+    if (!this.shown || !meta) return;
+    /** @type {(number | "mean")[]} */
     const heads = ["mean", ...Array.from({ length: meta.heads }, (_, head) => head)];
-    const place = heads.indexOf(this.state.head);
+    const place = heads.indexOf(this.shown.state.head);
     this.change({ head: heads[(place + by + heads.length) % heads.length] }, event);
   }
 
   turnAddress(by, event) {
-    const maps = this.view?.maps ?? [];
+    const maps = this.shown?.view.maps ?? [];
     if (maps.length === 0) return;
-    const place = maps.findIndex((map) => map.address === this.state.at);
+    const place = maps.findIndex((map) => map.address === this.shown?.state.at);
     this.change({ at: maps[(place + by + maps.length) % maps.length].address }, event);
   }
 
   // Tests and benchmarks wait for the name of what is painted.
-  paintedHead(changed) {
-    document.body.dataset.painted = `${this.state.at}/${this.state.head}`;
+  paintedHead({ state }, changed) {
+    document.body.dataset.painted = `${state.at}/${state.head}`;
     if (changed.has("head") || changed.has("at")) this.painted("paint-head");
   }
 

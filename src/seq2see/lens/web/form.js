@@ -1,10 +1,11 @@
 // The form for a new edit; it follows the selection until the reader writes something else.
 
 import { isOne } from "seq2see/answers";
-import { HOW, KINDS, readEdit } from "seq2see/edits";
+import { percent } from "seq2see/candidates";
+import { HOW, KINDS, readEdit, texts } from "seq2see/edits";
 import { button, choices, element } from "seq2see/element";
 import { shorten } from "seq2see/labels";
-import { percent } from "seq2see/candidates";
+import { homeOf } from "seq2see/suspended";
 
 const WORDS = {
   at: ["address", "an address, or a pattern such as decoder.*.cross"],
@@ -26,17 +27,28 @@ export function patterns(addresses) {
   const found = new Set(addresses);
   for (const address of addresses) {
     const parts = address.split(".");
-    parts.forEach((_, place) => found.add(parts.map((part, other) => (other === place ? "*" : part)).join(".")));
+    for (const place of parts.keys()) found.add(parts.with(place, "*").join("."));
   }
   return [...found, "*"].slice(0, 120);
 }
 
+/** @typedef {import("seq2see/edits").EditOf} EditOf */
+
 export class Form {
-  constructor(explorer, onAdd) {
-    Object.assign(this, { explorer, onAdd, touched: new Set(), inputs: {} });
+  constructor(explorer, onSave) {
+    this.explorer = explorer;
+    this.onSave = onSave;
+    /** Fields that follow the selection no longer. @type {Set<string>} */
+    this.touched = new Set();
+    /** @type {Record<string, HTMLInputElement | HTMLSelectElement>} */
+    this.inputs = {};
+    /** The edit that is being changed, or that the server has not agreed to yet. @type {EditOf | null} */
+    this.changing = null;
+    this.sent = false;
+    this.suggested = "";
     this.kind = element(
       "select",
-      { id: "edit-kind", change: () => this.build() },
+      { id: "edit-kind", change: () => this.anew() },
       ...Object.entries(KINDS).map(([kind, { about }]) =>
         element("option", { value: kind, text: `${kind}: ${about}` }),
       ),
@@ -45,6 +57,8 @@ export class Form {
     this.fields = element("div", { class: "fields" });
     this.error = element("p", { id: "edit-error", class: "problem", role: "alert", hidden: true });
     this.quick = element("div", { id: "quick", class: "quick" });
+    this.add = element("button", { type: "submit", id: "add-edit", class: "main" });
+    this.leave = button("new-edit", "A new edit instead", "", () => this.anew());
     this.element = element(
       "form",
       { id: "edit-form", class: "panel", submit: (event) => this.submit(event) },
@@ -54,9 +68,35 @@ export class Form {
       element("label", { class: "field" }, element("span", { text: "kind" }), this.kind),
       this.fields,
       this.error,
-      element("button", { type: "submit", id: "add-edit", class: "main", text: "Add this edit" }),
+      this.add,
+      this.leave,
       this.suggestions,
     );
+  }
+
+  // An empty form, for a new edit.
+  anew() {
+    this.changing = null;
+    this.sent = false;
+    this.build();
+    this.update();
+  }
+
+  /** An edit of the stack in the form, to be changed. @param {EditOf} edit */
+  change(edit) {
+    this.kind.value = edit.kind;
+    this.build();
+    for (const [name, text] of Object.entries(texts(edit))) {
+      const input = this.inputs[name];
+      // A token that is not among the likeliest has no name here.
+      if (name === "token") choices(input, [[text, `token ${text}`]], text);
+      input.value = text;
+      this.touched.add(name);
+    }
+    this.changing = edit;
+    this.sent = false;
+    this.update();
+    this.add.focus();
   }
 
   build() {
@@ -96,20 +136,21 @@ export class Form {
   }
 
   tokens() {
-    if (!this.inputs.token) return;
+    if (!this.inputs.token || this.touched.has("token")) return;
     const step = Number(this.inputs.step.value);
-    const top = this.explorer.view.steps[step]?.top ?? [];
+    const top = this.explorer.shown?.view.steps[step]?.top ?? [];
     choices(
       this.inputs.token,
       top.map(([token, label, log]) => [String(token), `${shorten(label, 18)} · ${percent(log)}`]),
       this.inputs.token.value,
     );
-    if (this.inputs.token.selectedIndex < 0) this.inputs.token.selectedIndex = Math.min(1, top.length - 1);
+    const { token } = this.inputs;
+    if (token instanceof HTMLSelectElement && token.selectedIndex < 0)
+      token.selectedIndex = Math.min(1, top.length - 1);
   }
 
   prefill() {
-    const { state, view } = this.explorer;
-    if (!view) return;
+    const state = this.explorer.shown?.state ?? this.explorer.asked;
     const usual = {
       at: state.at ?? "*",
       heads: state.head === "mean" ? "all" : String(state.head),
@@ -118,7 +159,7 @@ export class Form {
       value: "0.5",
       step: String(state.step),
       places: String(state.column),
-      text: state.text,
+      text: state.text ?? "",
       from: "",
       head: "",
       model: "",
@@ -130,27 +171,32 @@ export class Form {
   }
 
   update() {
-    const { model, view, meta } = this.explorer;
+    const { model, shown, phase } = this.explorer;
+    // Once the server has agreed, the form follows the selection again.
+    if (this.sent && phase === "shown") {
+      this.changing = null;
+      this.sent = false;
+      this.touched.clear();
+    }
     const addresses = model.addresses.map((one) => one.address);
     if (this.suggested !== addresses.join()) {
       this.suggested = addresses.join();
       this.suggestions.replaceChildren(...patterns(addresses).map((value) => element("option", { value })));
-      this.build();
     }
+    if (!this.fields.hasChildNodes()) this.build();
     this.restrict(model);
     this.prefill();
-    this.quick.replaceChildren(
-      ...(view && meta
-        ? this.suggest(view, meta)
-        : [
-            element("p", {
-              class: "hint",
-              text: model.writes
-                ? "A model without attention can be forced to say tokens, or to read another source."
-                : "A model without attention can be given another text to read.",
-            }),
-          ]),
-    );
+    this.add.textContent = this.changing ? "Change this edit" : "Add this edit";
+    this.leave.hidden = this.changing === null;
+    this.quick.replaceChildren(...(shown?.meta ? this.suggest(shown, shown.meta) : [this.without(model)]));
+  }
+
+  without(model) {
+    if (model.addresses.length > 0) return element("p", { class: "hint", text: "Nothing is selected yet." });
+    const text = model.writes
+      ? "A model without attention can be forced to say tokens, or to read another source."
+      : "A model without attention can be given another text to read.";
+    return element("p", { class: "hint", text });
   }
 
   // A model that does not write says no tokens, so none can be forced; without attention, none can be changed.
@@ -162,13 +208,16 @@ export class Form {
     this.build();
   }
 
-  suggest(view, meta) {
-    const { state } = this.explorer;
-    const row = this.explorer.rowOf(meta);
+  // Offered for what is shown, whatever is asked by now.
+  suggest(shown, meta) {
+    const { state, view } = shown;
+    const row = shown.rowOf(meta);
+    const home = homeOf(state);
     const heads = state.head === "mean" ? null : [state.head];
     const at = meta.address;
     const where = heads ? `head ${state.head} of ${at}` : `all heads of ${at}`;
     const label = shorten((meta.columns === "target" ? view.read : view.source)[state.column], 12);
+    /** @type {[string, EditOf][]} */
     const offers = [[`Switch off ${where}`, { kind: "off", at, heads, how: "zero" }]];
     offers.push([
       `Pin ${meta.rows !== "target" ? `place ${row}` : isOne(view) ? "the answer" : `step ${row}`} to “${label}”`,
@@ -177,7 +226,12 @@ export class Form {
     offers.push([`Block “${label}” (place ${state.column})`, { kind: "block", at, heads, places: [state.column] }]);
     offers.push([`Make ${where} hard`, { kind: "hard", at, heads }]);
     return offers.map(([text, edit]) =>
-      element("button", { type: "button", "data-edit": edit.kind, text, click: () => this.onAdd(edit) }),
+      element("button", {
+        type: "button",
+        "data-edit": edit.kind,
+        text,
+        click: () => this.onSave({ ...edit, home }, null),
+      }),
     );
   }
 
@@ -188,9 +242,11 @@ export class Form {
         Object.entries(this.inputs).map(([name, input]) => [name, input.value.trim()]),
       );
       const edit = readEdit(this.kind.value, written);
+      const { changing } = this;
       this.error.hidden = true;
-      this.touched.clear();
-      this.onAdd(edit);
+      this.changing = { ...edit, home: homeOf(this.explorer.asked) };
+      this.sent = true;
+      this.onSave(this.changing, changing);
     } catch (error) {
       this.error.textContent = error.message;
       this.error.hidden = false;

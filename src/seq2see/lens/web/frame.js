@@ -1,9 +1,22 @@
 // Where a heat map lies on its surface: margins for labels and profiles, the size of cells, zoom and pan.
 
 export class Frame {
-  constructor() {
-    this.reset();
-  }
+  zoom = 1;
+  left = 0;
+  top = 0;
+  width = 0;
+  height = 0;
+  rows = 0;
+  columns = 0;
+  margin = { left: 0, top: 0, right: 0, bottom: 0 };
+  /** @type {{width: number, height: number} | null} */
+  room = null;
+  across = 0;
+  down = 0;
+  x = 0;
+  y = 0;
+  wide = 0;
+  tall = 0;
 
   reset() {
     this.zoom = 1;
@@ -12,10 +25,15 @@ export class Frame {
   }
 
   fit({ width, height, rows, columns, margin }) {
-    Object.assign(this, { width, height, rows, columns, margin });
-    this.room = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom };
-    let across = Math.min(72, this.room.width / columns);
-    let down = Math.min(44, this.room.height / rows);
+    this.width = width;
+    this.height = height;
+    this.rows = rows;
+    this.columns = columns;
+    this.margin = margin;
+    const room = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom };
+    this.room = room;
+    let across = Math.min(72, room.width / columns);
+    let down = Math.min(44, room.height / rows);
     // Cells may be oblong so that labels fit, yet not so much that the diagonal is lost.
     across = Math.min(across, down * 2.2);
     down = Math.min(down, across * 1.6);
@@ -26,14 +44,15 @@ export class Frame {
   }
 
   clamp() {
+    const room = this.room ?? { width: 0, height: 0 };
     const wide = this.across * this.columns;
     const tall = this.down * this.rows;
-    this.left = Math.max(0, Math.min(this.left, wide - this.room.width));
-    this.top = Math.max(0, Math.min(this.top, tall - this.room.height));
-    this.x = this.margin.left + Math.max(0, (this.room.width - wide) / 2);
+    this.left = Math.max(0, Math.min(this.left, wide - room.width));
+    this.top = Math.max(0, Math.min(this.top, tall - room.height));
+    this.x = this.margin.left + Math.max(0, (room.width - wide) / 2);
     this.y = this.margin.top;
-    this.wide = Math.min(wide, this.room.width);
-    this.tall = Math.min(tall, this.room.height);
+    this.wide = Math.min(wide, room.width);
+    this.tall = Math.min(tall, room.height);
   }
 
   zoomAt(factor, x, y) {

@@ -1,12 +1,26 @@
 // A map of numbers that can paint itself once and be drawn at any size afterwards.
 
+import { inkOf } from "seq2see/element";
+
 export class Grid {
-  // `unit` is what one step of a value is worth: 1/255 for bytes, 1 for floats.
+  /**
+   * `unit` is what one step of a value is worth: 1/255 for bytes, 1 for floats.
+   * @param {number} rows
+   * @param {number} columns
+   * @param {Uint8Array | Float32Array} values
+   * @param {number} unit
+   */
   constructor(rows, columns, values, unit) {
     if (values.length !== rows * columns)
       throw new Error(`a map of ${rows} by ${columns} came with ${values.length} values`);
-    Object.assign(this, { rows, columns, values, unit });
+    this.rows = rows;
+    this.columns = columns;
+    this.values = values;
+    this.unit = unit;
+    /** @type {Map<string, HTMLCanvasElement>} */
     this.rasters = new Map();
+    /** @type {{low: number, high: number} | null} */
+    this.known = null;
   }
 
   at(row, column) {
@@ -59,7 +73,8 @@ export class Grid {
     if (factor <= 1) return this;
     const rows = Math.ceil(this.rows / factor);
     const columns = Math.ceil(this.columns / factor);
-    const values = new this.values.constructor(rows * columns);
+    const values =
+      this.values instanceof Uint8Array ? new Uint8Array(rows * columns) : new Float32Array(rows * columns);
     for (let row = 0; row < this.rows; row += 1) {
       const target = Math.floor(row / factor) * columns;
       for (let column = 0; column < this.columns; column += 1) {
@@ -88,7 +103,7 @@ export class Grid {
     const canvas = document.createElement("canvas");
     canvas.width = this.columns;
     canvas.height = this.rows;
-    const context = canvas.getContext("2d");
+    const context = inkOf(canvas);
     const image = context.createImageData(this.columns, this.rows);
     const pixels = new Uint32Array(image.data.buffer);
     const table = this.values instanceof Uint8Array ? this.table(palette, scale) : null;

@@ -2,7 +2,7 @@
 
 import { element } from "seq2see/element";
 import { number } from "seq2see/labels";
-import { Surface, rounded } from "seq2see/surface";
+import { rounded, Surface } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
 const GAP = 12;
@@ -32,7 +32,15 @@ const layerOf = (at) => at.split(".").find((part) => /^\d+$/.test(part)) ?? null
 
 export class Group {
   constructor({ name, addresses }, { onChoose, onHover, onResize }) {
-    Object.assign(this, { name, addresses, onHover, items: [], hovered: null });
+    this.name = name;
+    this.addresses = addresses;
+    this.onHover = onHover;
+    /** @type {any[]} */
+    this.items = [];
+    this.hovered = null;
+    this.shown = null;
+    this.explorer = null;
+    this.summary = "";
     const title = NAMES[name] ?? name;
     this.surface = new Surface({
       id: `atlas-${name.replace(/\W/g, "-")}`,
@@ -63,8 +71,11 @@ export class Group {
     return this.addresses.includes(at);
   }
 
-  show(view, explorer, summary) {
-    Object.assign(this, { explorer, summary });
+  show(shown, explorer, summary) {
+    this.shown = shown;
+    this.explorer = explorer;
+    this.summary = summary;
+    const { view, state } = shown;
     this.items = this.addresses.flatMap((at) => {
       const meta = view.maps.find((map) => map.address === at);
       return Array.from({ length: meta.heads }, (_, head) => ({
@@ -74,8 +85,7 @@ export class Group {
         value: meta.summaries?.[head]?.[summary],
       }));
     });
-    if (explorer.state.sort !== "layer")
-      this.items.sort((one, other) => (other.value ?? -Infinity) - (one.value ?? -Infinity));
+    if (state.sort !== "layer") this.items.sort((one, other) => (other.value ?? -Infinity) - (one.value ?? -Infinity));
     this.place();
     this.draw();
   }
@@ -87,13 +97,13 @@ export class Group {
     const [rows, columns] = this.items[0].meta.shape;
     const wanted = Math.min(132, Math.max(64, (width + GAP) / heads - GAP));
     let each = Math.max(1, Math.floor((width + GAP) / (wanted + GAP)));
-    if (this.explorer.state.sort === "layer") each = Math.min(each, heads);
+    if (this.shown.state.sort === "layer") each = Math.min(each, heads);
     const tall = wanted * Math.max(0.55, Math.min(1.2, rows / columns));
     let line = -1;
     let inLine = each;
     let layer = null;
     for (const item of this.items) {
-      const newLayer = this.explorer.state.sort === "layer" && item.at !== layer;
+      const newLayer = this.shown.state.sort === "layer" && item.at !== layer;
       if (inLine >= each || newLayer) {
         line += 1;
         inLine = 0;
@@ -117,7 +127,8 @@ export class Group {
     if (!this.surface.ready || !this.explorer) return;
     const context = this.surface.paint();
     const inks = colours();
-    const { weights, handle, state } = this.explorer;
+    const { handle, state } = this.shown;
+    const { weights } = this.explorer;
     context.imageSmoothingEnabled = false;
     for (const item of this.items) {
       const thumbnails = weights.thumbnailsKnown(handle, item.at);
@@ -154,7 +165,7 @@ export class Group {
   mark() {
     const context = this.surface.overlay();
     const inks = colours();
-    const { state } = this.explorer;
+    const { state } = this.shown;
     for (const item of this.items) {
       // The mean has no thumbnail of its own; its layer is marked instead.
       const chosen = item.at === state.at && (item.head === state.head || state.head === "mean");

@@ -1,6 +1,7 @@
 // What is asked of the model: text, features, a forced target, the beam; and links, theme, help.
 
 import { choices, copy, element } from "seq2see/element";
+import { targetSuspension } from "seq2see/suspended";
 import { theme } from "seq2see/theme";
 
 const TYPED = 500; // milliseconds after the last key until the model is asked
@@ -8,21 +9,24 @@ const TYPED = 500; // milliseconds after the last key until the model is asked
 export class Header {
   constructor(explorer, onHelp) {
     this.explorer = explorer;
+    this.timer = 0;
+    /** What each field was last told, or told; what differs from it is still being written. */
+    this.agreed = new Map();
     this.model = element("select", {
       id: "model",
       "aria-label": "model",
       change: (event) => explorer.change({ model: event.target.value }, event),
     });
     this.about = element("span", { id: "about", class: "hint" });
-    this.text = this.typed("text", "text", {
+    this.text = this.typed("text", {
       placeholder: "type something to read",
       "aria-label": "source text",
       class: "text",
       dir: "auto",
       spellcheck: "false",
     });
-    this.features = this.typed("features", "features", { placeholder: "such as V;PST", dir: "auto" });
-    this.target = this.typed("target", "target", { placeholder: "the model's own", dir: "auto" });
+    this.features = this.typed("features", { placeholder: "such as V;PST", dir: "auto" });
+    this.target = this.typed("target", { placeholder: "the model's own", dir: "auto" });
     this.beam = element("input", {
       id: "beam-size",
       type: "number",
@@ -62,7 +66,7 @@ export class Header {
       text: "A saved view; `seq2see explore RUN` opens a live one.",
     });
     this.element = element("header", { class: "top" }, this.title(), this.form());
-    explorer.watch((changed) => this.update(changed));
+    explorer.watch(() => this.update());
   }
 
   title() {
@@ -84,12 +88,7 @@ export class Header {
     this.more = element(
       "div",
       { class: "more" },
-      (this.featuresField = element(
-        "label",
-        { class: "field" },
-        element("span", { text: "features" }),
-        this.features,
-      )),
+      (this.featuresField = element("label", { class: "field" }, element("span", { text: "features" }), this.features)),
       (this.targetField = element(
         "label",
         { class: "field", title: "say this text instead of the model's own output" },
@@ -114,7 +113,7 @@ export class Header {
     return this.asking;
   }
 
-  typed(id, key, attributes) {
+  typed(id, attributes) {
     const field = element("input", {
       id,
       type: "text",
@@ -127,38 +126,43 @@ export class Header {
         if (!event.isComposing) this.timer = setTimeout(() => this.run(), TYPED);
       },
     });
-    field.dataset.key = key;
     return field;
   }
 
   submit(event) {
     event.preventDefault();
     this.run(event);
-    if (this.explorer.failed) this.explorer.load();
+    if (this.explorer.phase === "refused") this.explorer.load();
   }
 
   run(event) {
     clearTimeout(this.timer);
-    if (this.text.value.trim() === "") return;
-    if (this.text.value.length > this.explorer.limits.characters) {
-      this.explorer.notice.show(
-        `the text has ${this.text.value.length} characters; at most ${this.explorer.limits.characters} can be read`,
-      );
-      return;
+    for (const field of [this.text, this.features, this.target]) this.agreed.set(field, field.value);
+    const changes = { text: this.text.value, features: this.features.value };
+    // A target that is suspended is not in its field: it stays, unless another is written.
+    if (this.target.value === this.asked.target) this.explorer.change(changes, event);
+    else {
+      const target = this.target.value.trim() === "" ? null : this.target.value;
+      this.explorer.change({ ...changes, target, targetFor: null }, event);
     }
-    const target = this.target.value.trim() === "" ? null : this.target.value;
-    this.explorer.change({ text: this.text.value, features: this.features.value, target }, event);
+  }
+
+  /** What the fields show of what is asked: a target that is suspended is told elsewhere. */
+  get asked() {
+    const { asked, model } = this.explorer;
+    const target = targetSuspension(asked, model) === null ? asked.target : null;
+    return { text: asked.text ?? "", features: asked.features, target: target ?? "", beam: String(asked.beam) };
   }
 
   setBeam(event) {
     const most = this.explorer.limits.beam;
     const beam = Math.max(1, Math.min(most, Math.round(Number(event.target.value)) || 1));
-    event.target.value = beam;
+    event.target.value = String(beam);
     this.explorer.change({ beam }, event);
   }
 
   update() {
-    const { models, model, state, store, limits } = this.explorer;
+    const { models, model, asked, store, limits } = this.explorer;
     choices(
       this.model,
       models.map((one) => [one.name, `${one.name}: ${one.run}`]),
@@ -166,15 +170,20 @@ export class Header {
     );
     this.model.hidden = models.length < 2;
     this.about.textContent = [models.length < 2 && model.run, model.about].filter(Boolean).join(" · ");
-    for (const field of [this.text, this.features, this.target]) {
-      if (document.activeElement !== field) field.value = state[field.dataset.key] ?? "";
+    for (const [field, value] of /** @type {[HTMLInputElement, string][]} */ ([
+      [this.text, this.asked.text],
+      [this.features, this.asked.features],
+      [this.target, this.asked.target],
+      [this.beam, this.asked.beam],
+    ])) {
+      if (this.agreed.get(field) !== value) field.value = value;
+      this.agreed.set(field, value);
     }
     this.featuresField.hidden = !model.features;
     this.targetField.hidden = !model.writes;
     this.beamField.hidden = !model.writes;
-    if (document.activeElement !== this.beam) this.beam.value = state.beam;
     this.beam.max = limits.beam;
-    this.words.checked = state.words;
+    this.words.checked = asked.words;
     this.theme.textContent = theme() === "dark" ? "Light" : "Dark";
     this.theme.setAttribute("aria-label", `switch to ${theme() === "dark" ? "light" : "dark"} colours`);
     this.saved.hidden = !store.saved;

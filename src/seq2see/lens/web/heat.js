@@ -3,7 +3,7 @@
 import { Frame } from "seq2see/frame";
 import { fit, measure, number, shorten } from "seq2see/labels";
 import { drawProfiles } from "seq2see/profile";
-import { Surface, rounded } from "seq2see/surface";
+import { hatch, rounded, Surface } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
 const SPACING = 15; // pixels a label needs; in between, labels are left out
@@ -11,10 +11,26 @@ const SPACING = 15; // pixels a label needs; in between, labels are left out
 // Every how many rows or columns a label is written.
 const stride = (size) => Math.max(1, Math.ceil(SPACING / size));
 
+/** @typedef {{row: number, column: number}} Cell */
+
 export class Heat {
   // `onHover(cell, event)` and `onChoose(cell, event)` get {row, column}; `onFrame` tells of zoom and pan.
+  /**
+   * @param {{id: string, label: string, onHover: (cell: Cell | null, event: Event) => void,
+   *   onChoose: (cell: Cell, event: Event) => void, onFrame?: (frame: Frame) => void, profiles?: boolean}} options
+   */
   constructor({ id, label, onHover, onChoose, onFrame = () => {}, profiles = true }) {
-    Object.assign(this, { onHover, onChoose, onFrame, profiles, subject: null, selected: null, hovered: null });
+    this.onHover = onHover;
+    this.onChoose = onChoose;
+    this.onFrame = onFrame;
+    this.profiles = profiles;
+    /** @type {any} */
+    this.subject = null;
+    /** @type {{row: number, column: number} | null} */
+    this.selected = null;
+    /** @type {{row: number, column: number} | null} */
+    this.hovered = null;
+    this.topMost = 0;
     this.frame = new Frame();
     this.surface = new Surface({ id, label, onResize: () => this.draw() });
     this.element = this.surface.element;
@@ -22,7 +38,7 @@ export class Heat {
     this.listen();
   }
 
-  // subject: {grid, scale, rows: [{main, note}], columns: [label], exact(row) -> values or null}
+  // subject: {grid, scale, rows: [{main, note}], columns: [label], unknown, exact(row) -> values or null}
   show(subject, selected) {
     const grown =
       this.subject &&
@@ -48,6 +64,7 @@ export class Heat {
   listen() {
     const target = this.element;
     addEventListener("resize", () => (target.style.height = ""));
+    /** @type {{startX: number, startY: number, x: number, y: number, far: boolean} | null} */
     let drag = null;
     target.addEventListener("pointermove", (event) => {
       if (drag && (event.buttons & 1) === 1 && this.frame.zoom > 1) {
@@ -92,6 +109,7 @@ export class Heat {
     return true;
   }
 
+  /** @param {number} factor @param {{x: number, y: number} | null} place */
   zoom(factor, place = null) {
     if (!this.subject || !this.frame.room) return;
     const { frame, selected } = this;
@@ -221,7 +239,10 @@ export class Heat {
     context.font = font(12, strong ? 700 : 400);
     context.fillStyle = strong ? inks.mark : inks.ink;
     if (!note) {
-      context.fillText(fit(context, main, room), frame.x - 8, y);
+      const shown = fit(context, main, room);
+      const width = measure(context, shown) + 6;
+      if (this.subject.unknown.rows.has(row)) hatch(context, [frame.x - 5 - width, y - 8, width, 16], inks.loss);
+      context.fillText(shown, frame.x - 8, y);
       return;
     }
     // Read on the left, quietly; predicted on the right, next to its row.
@@ -245,11 +266,12 @@ export class Heat {
     context.rotate(slant);
     context.textAlign = slant === 0 ? "center" : "left";
     const label = this.subject.columns[column];
-    context.fillText(
-      slant === 0 ? shorten(label, 24) : fit(context, label, this.topMost - 12),
-      0,
-      slant === 0 ? -4 : 0,
-    );
+    const shown = slant === 0 ? shorten(label, 24) : fit(context, label, this.topMost - 12);
+    const y = slant === 0 ? -4 : 0;
+    const width = measure(context, shown) + 6;
+    const left = slant === 0 ? -width / 2 : -3;
+    if (this.subject.unknown.columns.has(column)) hatch(context, [left, y - 8, width, 15], inks.loss);
+    context.fillText(shown, 0, y);
     context.restore();
   }
 
@@ -293,8 +315,8 @@ export class Heat {
     context.strokeRect(frame.x - 4, frame.cellY(focus.row), frame.wide + 8, Math.max(1, frame.down));
     context.strokeRect(frame.cellX(focus.column), frame.y - 4, Math.max(1, frame.across), frame.tall + 8);
     context.globalAlpha = 1;
-    if (inside(selected)) this.outline(context, selected, inks.mark, 2.5);
-    if (inside(hovered)) this.outline(context, hovered, inks.ink, 1.5);
+    if (selected && inside(selected)) this.outline(context, selected, inks.mark, 2.5);
+    if (hovered && inside(hovered)) this.outline(context, hovered, inks.ink, 1.5);
     context.restore();
     this.emphasise(context, focus, inks);
     if (this.profiles) drawProfiles(context, frame, this.subject, focus, inks);

@@ -19,7 +19,9 @@ const TOLD = [
 
 export class Keys {
   constructor(explorer, undo, views) {
-    Object.assign(this, { explorer, undo, views });
+    this.explorer = explorer;
+    this.undo = undo;
+    this.views = views;
     this.dialog = element(
       "dialog",
       { id: "keys", "aria-labelledby": "keys-title" },
@@ -47,19 +49,19 @@ export class Keys {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target;
     // Whoever is writing, or in a list, keeps their keys.
-    if (target.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select") || this.dialog.open)
-      return;
+    if (target.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select") || this.dialog.open) return;
     if (target.matches?.("[type=range]") && event.key.startsWith("Arrow")) return;
     if (event.key === " " && target.closest?.("button, [type=checkbox]")) return;
     if (event.key === "Enter" && target.closest?.("button, a, summary")) return;
-    if (this.common(event) || (this.explorer.view && this.views[this.explorer.state.view].key(event)))
+    if (this.common(event) || (this.explorer.shown && this.views[this.explorer.asked.view].key(event)))
       event.preventDefault();
   }
 
   common(event) {
     const { explorer } = this;
     const place = Number(event.key) - 1;
-    if (VIEWS[place] && (VIEWS[place] !== "beam" || explorer.model.writes)) explorer.change({ view: VIEWS[place] }, event);
+    if (VIEWS[place] && (VIEWS[place] !== "beam" || explorer.model.writes))
+      explorer.change({ view: VIEWS[place] }, event);
     else if (event.key === "[") explorer.turnHead(-1, event);
     else if (event.key === "]") explorer.turnHead(1, event);
     else if (event.key === "{") explorer.turnAddress(-1, event);
@@ -67,8 +69,8 @@ export class Keys {
     else if (event.key === "u" && !explorer.store.saved) this.undo.undo();
     else if (event.key === "U" && !explorer.store.saved) this.undo.redo();
     else if (event.key === "?") this.help();
-    else if (event.key === "/") document.getElementById("text").focus();
-    else if (event.key === " " && explorer.state.view !== "translate" && explorer.view?.kind === "text")
+    else if (event.key === "/") document.getElementById("text")?.focus();
+    else if (event.key === " " && explorer.asked.view !== "translate" && explorer.shown?.view.kind === "text")
       this.views.translate.play();
     else return false;
     return true;

@@ -7,7 +7,7 @@ export function visible(label) {
   if (label === "" || label === null || label === undefined) return "∅";
   const shown = String(label)
     .replace(/[ \n\r\t\u00a0]/g, (sign) => SEEN[sign])
-    .replace(/[\u0000-\u001f\u007f-\u009f]/g, "�");
+    .replace(/\p{Cc}/gu, "�");
   // A mark that joins the letter before it needs something to sit on.
   return /^\p{M}/u.test(shown) ? `◌${shown}` : shown;
 }

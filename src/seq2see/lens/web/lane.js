@@ -1,10 +1,15 @@
 // A lane carries one request at a time: a newer one sends the older home, so stale answers never arrive.
 
 export class Lane {
-  constructor() {
-    this.running = null;
-  }
+  /** @type {{key: string, control: AbortController, promise: Promise<any>} | null} */
+  running = null;
 
+  /**
+   * @template Value
+   * @param {string} key
+   * @param {(signal: AbortSignal) => Promise<Value>} task
+   * @returns {Promise<Value>}
+   */
   run(key, task) {
     if (this.running?.key === key) return this.running.promise;
     this.running?.control.abort();
@@ -27,12 +32,17 @@ export function isStale(error) {
 }
 
 // The most recent few of anything that is costly to get again.
+/** @template Value */
 export class Recent {
+  /** @type {Map<string, Value>} */
+  entries = new Map();
+
+  /** @param {number} most */
   constructor(most) {
     this.most = most;
-    this.entries = new Map();
   }
 
+  /** @param {string} key */
   get(key) {
     const value = this.entries.get(key);
     if (value !== undefined) {
@@ -42,10 +52,11 @@ export class Recent {
     return value;
   }
 
+  /** @param {string} key @param {Value} value */
   set(key, value) {
     this.entries.delete(key);
     this.entries.set(key, value);
-    if (this.entries.size > this.most) this.entries.delete(this.entries.keys().next().value);
+    if (this.entries.size > this.most) this.entries.delete(/** @type {string} */ (this.entries.keys().next().value));
     return value;
   }
 }

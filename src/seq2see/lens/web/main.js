@@ -1,6 +1,7 @@
 // Puts the page together.
 
 import { Atlas } from "seq2see/atlas";
+import { Bar } from "seq2see/bar";
 import { Beam } from "seq2see/beam";
 import { Compare } from "seq2see/compare";
 import { Edit } from "seq2see/edit";
@@ -14,11 +15,20 @@ import { Picker } from "seq2see/picker";
 import { VIEWS } from "seq2see/state";
 import { Status } from "seq2see/status";
 import { openStore } from "seq2see/store";
+import { active } from "seq2see/suspended";
 import { onSystemChange, wear } from "seq2see/theme";
 import { Translate } from "seq2see/translate";
 import { Undo } from "seq2see/undo";
 
-const TITLES = { translate: "Translate", read: "Read", atlas: "Atlas", map: "Map", beam: "Beam", edit: "Edit", compare: "Compare" };
+const TITLES = {
+  translate: "Translate",
+  read: "Read",
+  atlas: "Atlas",
+  map: "Map",
+  beam: "Beam",
+  edit: "Edit",
+  compare: "Compare",
+};
 
 function navigation(explorer) {
   const links = VIEWS.map((name, place) =>
@@ -38,12 +48,11 @@ function navigation(explorer) {
   );
   const edited = links[4];
   explorer.watch(() => {
-    for (const link of links) link.setAttribute("aria-selected", link.dataset.view === explorer.state.view);
+    for (const link of links) link.setAttribute("aria-selected", link.dataset.view === explorer.asked.view);
     // A model that does not write searches for nothing.
     links[0].lastChild.textContent = explorer.model.writes ? TITLES.translate : TITLES.read;
     links[3].hidden = !explorer.model.writes;
-    const on = explorer.state.edits.filter((edit) => edit.on !== false).length;
-    edited.dataset.count = on || "";
+    edited.dataset.count = String(active(explorer.asked, explorer.model).length || "");
   });
   return element("nav", { class: "tabs", role: "tablist", "aria-label": "views" }, ...links);
 }
@@ -52,7 +61,7 @@ function navigation(explorer) {
 function showing(explorer, views) {
   let shown = null;
   return (changed) => {
-    const name = explorer.state.view;
+    const name = explorer.asked.view;
     if (shown !== name) {
       if (shown) views[shown].hide();
       for (const [other, view] of Object.entries(views)) view.element.hidden = other !== name;
@@ -60,19 +69,19 @@ function showing(explorer, views) {
       changed = new Set([...changed, "view"]);
     }
     document.body.dataset.view = name;
-    views[name].update(changed);
+    return views[name].update(changed);
   };
 }
 
 async function main() {
   const notice = new Notice("notice");
   const explorer = new Explorer(openStore(), notice);
-  wear(explorer.state.theme);
+  wear(explorer.asked.theme);
   onSystemChange(() => {
-    wear(explorer.state.theme);
+    wear(explorer.asked.theme);
     explorer.tell(new Set(["theme"]));
   });
-  const room = document.getElementById("page");
+  const room = /** @type {HTMLElement} */ (document.getElementById("page"));
   try {
     await explorer.prepare();
   } catch (error) {
@@ -81,7 +90,7 @@ async function main() {
     return;
   }
   // Before all others, since whatever they draw is drawn in these colours.
-  explorer.watch((changed) => changed.has("theme") && wear(explorer.state.theme));
+  explorer.watch((changed) => changed.has("theme") && wear(explorer.asked.theme));
   const undo = new Undo(explorer);
   const status = new Status(explorer);
   const views = {
@@ -98,11 +107,13 @@ async function main() {
   }
   const keys = new Keys(explorer, undo, views);
   const header = new Header(explorer, () => keys.help());
+  const bar = new Bar(explorer);
   const picker = new Picker(explorer);
   const tabs = navigation(explorer);
   room.replaceChildren(
     header.element,
     notice.element,
+    bar.element,
     element("div", { class: "bar-row" }, tabs, picker.element),
     element("main", {}, ...Object.values(views).map((view) => view.element)),
     status.element,

@@ -3,10 +3,9 @@
 import { isOne, subject, writes } from "seq2see/answers";
 import { choices, element } from "seq2see/element";
 import { Heat } from "seq2see/heat";
-import { isStale } from "seq2see/lane";
 import { columnLabels, isolated, number, rowLabels } from "seq2see/labels";
 import { Legend } from "seq2see/legend";
-import { Notice } from "seq2see/notice";
+import { Nothing, Scene } from "seq2see/scene";
 import { DRAWN, SCALES } from "seq2see/state";
 import { cellSentence } from "seq2see/status";
 
@@ -29,16 +28,22 @@ export const SCALE_WORDS = { linear: "linear", root: "square root", relative: "u
 export function labelled(view, meta) {
   const rows = rowLabels(view, meta);
   const notes = meta.rows === "target" && !isOne(view) ? view.predicted : [];
+  const strange = (side) => new Set(side === "source" ? view.unknown : []);
   return {
     rows: rows.map((main, place) => ({ main, note: notes[place] ?? null })),
     columns: columnLabels(view, meta),
+    unknown: { rows: strange(meta.rows), columns: strange(meta.columns) },
   };
 }
 
-export class MapView {
+/** @typedef {import("seq2see/grid").Grid} Grid */
+/** @typedef {import("seq2see/shown").Shown} Shown */
+
+/** @extends {Scene<Grid, {shown: Shown, draw: string, meta: any}>} */
+export class MapView extends Scene {
   constructor(explorer, status) {
-    Object.assign(this, { explorer, status, meta: null, timer: null });
-    this.notice = new Notice("map-notice");
+    super(explorer, status, "map");
+    this.timer = 0;
     this.drawn = element("select", {
       id: "draw",
       change: (event) => explorer.change({ draw: event.target.value }, event),
@@ -54,36 +59,29 @@ export class MapView {
       onHover: (cell, event) => this.hover(cell, event),
       onChoose: (cell, event) => this.choose(cell, event),
     });
-    this.element = element(
-      "section",
-      { id: "map", class: "view" },
-      this.notice.element,
-      element(
-        "div",
-        { class: "panel" },
-        element(
-          "div",
-          { class: "tools" },
-          element("label", {}, "Draw ", this.drawn),
-          element("label", {}, "Colours ", this.scale),
-          this.legend.element,
-          element("span", { class: "hint wide", text: "wheel or + − zooms, drag pans, 0 resets" }),
-        ),
-        this.heat.element,
-      ),
+    this.pictures = [this.legend.element, this.heat.element];
+    const tools = element(
+      "div",
+      { class: "tools" },
+      element("label", {}, "Draw ", this.drawn),
+      element("label", {}, "Colours ", this.scale),
+      this.legend.element,
+      element("span", { class: "hint wide", text: "wheel or + − zooms, drag pans, 0 resets" }),
     );
+    this.panel = element("div", { class: "panel" }, tools, this.heat.element);
+    this.element.append(this.panel);
   }
 
   key(event) {
     const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    if (moves[event.key] && this.meta) {
-      this.moveCell(...moves[event.key], event);
+    if (moves[event.key] && this.picture) {
+      this.moveCell(moves[event.key], event);
       return true;
     }
     return this.heat.key(event);
   }
 
-  moveCell(rows, columns, event) {
+  moveCell([rows, columns], event) {
     const cell = this.selected();
     const { grid } = this.heat.subject;
     const within = (value, size) => Math.max(0, Math.min(size - 1, value));
@@ -94,118 +92,97 @@ export class MapView {
   }
 
   selected() {
-    return { row: this.explorer.rowOf(this.meta), column: this.explorer.state.column };
+    const { shown, meta } = this.seen;
+    return { row: shown.rowOf(meta), column: shown.state.column };
   }
 
   choose({ row, column }, event) {
-    this.explorer.change({ [this.meta.rows === "target" ? "step" : "row"]: row, column }, event);
+    this.explorer.change({ [this.seen.meta.rows === "target" ? "step" : "row"]: row, column }, event);
   }
 
   hide() {
     this.hover(null);
   }
 
-  async update(changed) {
-    const { view, handle, meta, state } = this.explorer;
-    if (!view) return;
-    const draw = this.drawing();
-    choices(
-      this.drawn,
-      this.offered().map((kind) => [kind, DRAWN_WORDS[kind]]),
-      draw,
-    );
-    choices(
-      this.scale,
-      SCALES.map((kind) => [kind, SCALE_WORDS[kind]]),
-      state.scale,
-    );
-    if (!meta && draw === "weights") {
-      this.notice.show("This model has no attention, so there are no weights to map.", "hint");
-      this.meta = null;
-      this.heat.show(null, null);
-      return;
-    }
-    const only = [...changed].every((key) => ["step", "row", "column"].includes(key));
-    if (only && this.heat.subject && this.subjectOf === this.wanted()) {
-      this.heat.choose(this.selected());
-      if (draw !== "weights") this.status.say(this.sentence(this.selected()));
-      this.exact(this.selected().row);
-      return;
-    }
-    await this.load(handle, meta, state, changed);
-  }
-
-  // What can be shown: without attention no weights, not every attribution of every model, what was saved of a page.
-  offered() {
-    const { view, model, store } = this.explorer;
+  /** What can be drawn: no weights without attention, of a saved page what was saved. @param {Shown} shown */
+  offered({ view, model, state }) {
+    const { store } = this.explorer;
     const layers = view.maps.some((map) => map.rows === "source") ? ["rollout"] : [];
-    const measured = store.saved ? Object.keys(store.data.summaries ?? {}) : [...layers, ...model.attributions];
-    const there = [...(view.maps.length > 0 ? ["weights"] : []), ...measured];
+    // Attributions are measured token by token.
+    const live = [...layers, ...(state.words ? [] : model.attributions)];
+    const there = [...(view.maps.length > 0 ? ["weights"] : []), ...(store.saved ? store.summaries : live)];
     return DRAWN.filter((kind) => there.includes(kind));
   }
 
-  // What is drawn: what was asked for, or the nearest thing that there is.
-  drawing() {
-    const offered = this.offered();
-    return offered.includes(this.explorer.state.draw) ? this.explorer.state.draw : (offered[0] ?? "weights");
+  /** What is drawn: what was asked for, or the nearest thing that there is. @param {Shown} shown */
+  drawing(shown) {
+    const offered = this.offered(shown);
+    return offered.includes(shown.state.draw) ? shown.state.draw : (offered[0] ?? null);
   }
 
-  wanted() {
-    const { handle, state } = this.explorer;
-    const draw = this.drawing();
-    return [
-      this.explorer.weights.name(handle),
-      draw,
-      draw === "weights" ? `${state.at} ${state.head}` : "",
-      state.scale,
-    ].join(" ");
-  }
-
-  async load(handle, meta, state, changed) {
-    const wanted = this.wanted();
+  async fetch(shown) {
+    const draw = this.drawing(shown);
+    if (draw === null) throw new Nothing("This model has no attention, so there are no weights to map.");
     const { weights } = this.explorer;
-    const draw = this.drawing();
+    if (draw !== "weights") return weights.summary(shown.handle, draw);
+    return weights.grid(shown.handle, shown.meta.address, shown.state.head);
+  }
+
+  tell(shown) {
+    this.panel.hidden = !shown;
+    this.picture = null;
+    if (!shown) return;
+    const pairs = this.offered(shown).map((kind) => [kind, DRAWN_WORDS[kind]]);
+    choices(this.drawn, pairs, this.drawing(shown));
+    choices(
+      this.scale,
+      SCALES.map((kind) => [kind, SCALE_WORDS[kind]]),
+      shown.state.scale,
+    );
+  }
+
+  fail(problem) {
+    super.fail(problem);
+    this.heat.show(null, null);
+    this.subjectOf = null;
+    this.status.say("");
+  }
+
+  paint(shown, grid, changed) {
+    const draw = this.drawing(shown);
     const summary = draw !== "weights";
-    try {
-      const grid = summary
-        ? await weights.summary(handle, draw)
-        : await weights.grid(handle, meta.address, state.head);
-      if (this.wanted() !== wanted) return;
-      this.meta = summary ? { ...SUMMARY_META[draw], address: DRAWN_WORDS[draw] } : meta;
+    const { weights } = this.explorer;
+    const { at, head, scale } = shown.state;
+    const meta = summary ? { ...SUMMARY_META[draw], address: DRAWN_WORDS[draw] } : shown.meta;
+    this.picture = { shown, draw, meta };
+    const wanted = [weights.name(shown.handle), draw, summary ? "" : `${at} ${head}`, scale].join(" ");
+    if (wanted === this.subjectOf && !changed.has("view") && !changed.has("theme")) this.heat.choose(this.selected());
+    else {
+      const exact = summary ? null : (row) => weights.knownRow(shown.handle, at, head, row);
+      this.heat.show({ grid, scale, ...labelled(shown.view, meta), exact }, this.selected());
+      this.legend.show(grid, scale);
       this.subjectOf = wanted;
-      const { at, head } = state;
-      this.heat.show(
-        {
-          grid,
-          scale: state.scale,
-          ...labelled(handle.answer, this.meta),
-          exact: summary ? null : (row) => weights.knownRow(handle, at, head, row),
-        },
-        this.selected(),
-      );
-      this.legend.show(grid, state.scale);
-      this.notice.clear();
-      this.explorer.paintedHead(changed);
-      this.exact(this.selected().row);
-      if (summary) {
-        document.body.dataset.painted = draw;
-        this.status.say(this.sentence(this.selected()));
-      }
-    } catch (error) {
-      if (!isStale(error)) this.notice.show(error.message);
     }
+    this.explorer.paintedHead(shown, changed);
+    this.exact(this.selected().row);
+    if (!summary) return;
+    document.body.dataset.painted = draw;
+    this.status.say(this.sentence(this.selected()));
   }
 
   // Bytes are shown at once, the exact values of the row when the pointer has rested.
   exact(row) {
     clearTimeout(this.timer);
-    const { handle, state, weights } = this.explorer;
-    if (this.drawing() !== "weights" || !this.meta || weights.knownRow(handle, state.at, state.head, row)) return;
+    const { shown, draw } = this.seen;
+    const { handle, state } = shown;
+    const { weights } = this.explorer;
+    if (draw !== "weights" || weights.knownRow(handle, state.at, state.head, row)) return;
     this.timer = setTimeout(async () => {
       try {
         await weights.row(handle, state.at, state.head, row);
         this.heat.point();
-        if (this.heat.hovered?.row === row) this.status.point(this.sentence(this.heat.hovered));
+        const { hovered } = this.heat;
+        if (this.picture && hovered && hovered.row === row) this.status.point(this.sentence(hovered));
       } catch {
         // The rounded value stays, which says of itself that it is rounded.
       }
@@ -213,7 +190,7 @@ export class MapView {
   }
 
   hover(cell, event) {
-    if (!this.meta || !this.heat.subject) return;
+    if (!this.picture || !this.heat.subject) return;
     this.heat.hovered = cell;
     this.heat.point();
     if (cell) this.exact(cell.row);
@@ -222,13 +199,14 @@ export class MapView {
   }
 
   sentence({ row, column }) {
-    const { view, state } = this.explorer;
+    const { shown, draw, meta } = this.seen;
+    const { view, state } = shown;
     const { value, exact } = this.heat.value({ row, column });
-    const shown = number(value, exact ? 4 : 2);
-    if (this.drawing() === "weights") return cellSentence(view, this.meta, state.head, row, column, shown);
-    const labels = labelled(view, this.meta);
+    const told = number(value, exact ? 4 : 2);
+    if (draw === "weights") return cellSentence(view, meta, state.head, row, column, told);
+    const labels = labelled(view, meta);
     const label = isolated(labels.rows[row].note ?? labels.rows[row].main);
-    const who = writes(view) || this.meta.rows === "source" ? `${label} and` : `${subject(view, row)} and`;
-    return `${who} ${isolated(labels.columns[column])}: ${shown}, ${this.meta.address}`;
+    const who = writes(view) || meta.rows === "source" ? `${label} and` : `${subject(view, row)} and`;
+    return `${who} ${isolated(labels.columns[column])}: ${told}, ${meta.address}`;
   }
 }

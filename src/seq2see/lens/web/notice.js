@@ -1,8 +1,9 @@
-// A sentence next to what caused it; the last good view stays.
+// A sentence next to what caused it.
 
 import { element } from "seq2see/element";
 
 export class Notice {
+  /** @param {string} id */
   constructor(id) {
     this.text = element("span");
     this.close = element("button", {
@@ -27,8 +28,7 @@ export class Notice {
     this.show([...before, sentence].join(" · "), tone);
   }
 
-  clear(tone = null) {
-    if (tone !== null && this.element.dataset.tone !== tone) return;
+  clear() {
     this.element.hidden = true;
     this.text.textContent = "";
   }

@@ -28,7 +28,7 @@ export class Picker {
       this.list,
     );
     explorer.watch(
-      (changed) => ["handle", "at", "head", "view", "draw"].some((key) => changed.has(key)) && this.update(),
+      (changed) => ["shown", "problem", "at", "head", "view", "draw"].some((key) => changed.has(key)) && this.update(),
     );
   }
 
@@ -43,9 +43,11 @@ export class Picker {
   }
 
   update() {
-    const { view, meta, state } = this.explorer;
-    this.element.hidden = !meta || state.view === "beam";
-    if (!view || !meta) return;
+    const { shown } = this.explorer;
+    const meta = shown?.meta ?? null;
+    this.element.hidden = !meta || this.explorer.asked.view === "beam";
+    if (!shown || !meta) return;
+    const { view, state } = shown;
     choices(
       this.address,
       view.maps.map((map) => [map.address, map.address]),

@@ -16,7 +16,9 @@ const gap = (size) => (size > 6 ? 1.5 : 0);
 const thick = (size) => Math.max(1, size - 2 * gap(size));
 
 // With signs, colour tells the sign and a frame tells the cell.
-function bar(context, [x, y, width, height], value, chosen, signed, inks) {
+/** @param {number[]} box */
+function bar(context, box, value, chosen, signed, inks) {
+  const [x, y, width, height] = box;
   context.fillStyle = value < 0 ? inks.loss : chosen && !signed ? inks.mark : inks.accent;
   context.fillRect(x, y, width, height);
   if (!chosen || !signed) return;
@@ -34,12 +36,7 @@ export function drawProfiles(context, frame, { grid, exact }, { row, column }, i
   const tallest = (frame.margin.bottom - SPARE) / highest(along, grid);
   const longest = (frame.margin.right - SPARE) / highest(beside, grid);
   for (let place = columns[0]; place < columns[1]; place += 1) {
-    const box = [
-      frame.cellX(place) + gap(frame.across),
-      below,
-      thick(frame.across),
-      Math.abs(along[place]) * tallest,
-    ];
+    const box = [frame.cellX(place) + gap(frame.across), below, thick(frame.across), Math.abs(along[place]) * tallest];
     bar(context, box, along[place], place === column, grid.signed, inks);
   }
   for (let place = rows[0]; place < rows[1]; place += 1) {

@@ -1,6 +1,6 @@
 // The drawing of who looks at whom: ribbons between two lines of tokens, or arcs over one.
 
-import { rounded } from "seq2see/surface";
+import { hatch as hatched, rounded } from "seq2see/surface";
 import { font } from "seq2see/theme";
 
 const LEAST = 0.03; // fainter links would only grey the picture
@@ -21,7 +21,14 @@ export class Drawing {
   // `down`: lines of tokens run from top to bottom, for narrow windows. `single`: rows and columns are the same tokens.
   // Notes stand under tokens, or with `inside` in the same box, where arcs run on both sides.
   constructor({ rows, columns, width, height, down, single, causal, scroll, notes, inside }) {
-    Object.assign(this, { rows, columns, down, single, causal, scroll, notes, inside });
+    this.rows = rows;
+    this.columns = columns;
+    this.down = down;
+    this.single = single;
+    this.scroll = scroll;
+    this.notes = notes;
+    this.inside = inside;
+    this.noteInk = "";
     this.length = down ? height : width;
     this.depth = down ? width : height;
     const side = down ? Math.min(120, this.depth * 0.32) : inside ? 48 : 34;
@@ -102,7 +109,7 @@ export class Drawing {
     return [start, across, strip.sizes[place], this.thickness];
   }
 
-  token(context, side, place, { fill, ink, border, weight = 400 }) {
+  token(context, side, place, { fill, ink, border = null, weight = 400, hatch = null }) {
     const strip = side === "row" ? this.rows : this.columns;
     const [x, y, width, height] = this.box(strip, place, side);
     rounded(context, x, y, width, height, 6);
@@ -113,6 +120,7 @@ export class Drawing {
       context.lineWidth = 1.5;
       context.stroke();
     }
+    if (hatch) hatched(context, [x, y, width, height], hatch);
     context.font = font(15, weight);
     context.textAlign = "center";
     context.fillStyle = ink;

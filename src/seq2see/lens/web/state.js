@@ -1,6 +1,16 @@
 // The whole state of the page, and its readable form behind the # of the page's address.
 
-import { readEdits, writeEdits } from "seq2see/edits";
+import { readEdits, readHome, writeEdits, writeHome } from "seq2see/edits";
+import { awayFrom, homeOf } from "seq2see/suspended";
+
+/**
+ * @typedef {{model: string, text: string | null, features: string, target: string | null,
+ *   targetFor: import("seq2see/edits").Home | null, beam: number, words: boolean,
+ *   edits: import("seq2see/edits").EditOf[], plain: boolean, view: string, at: string | null,
+ *   head: number | "mean", step: number, row: number, column: number, draw: string, scale: string, sort: string,
+ *   left: string, right: string, other: string, rightAt: string | null, rightHead: number | "mean" | null,
+ *   theme: "light" | "dark" | null}} State
+ */
 
 export const VIEWS = ["translate", "atlas", "map", "beam", "edit", "compare"];
 export const SUMMARIES = ["entropy", "first", "last", "diagonality", "distance", "coverage"];
@@ -9,7 +19,8 @@ export const SCALES = ["linear", "root", "relative"];
 export const SIDES = ["plain", "edited", "model", "text"];
 
 // What the server must be asked again for.
-export const ASKED = ["model", "text", "features", "target", "beam", "words", "edits"];
+/** @type {(keyof State)[]} */
+export const ASKED = ["model", "text", "features", "target", "targetFor", "beam", "words", "edits", "plain"];
 
 const text = (initial) => ({ initial, read: (value) => value, write: (value) => value });
 
@@ -33,16 +44,35 @@ const choice = (list, initial) => ({
 
 const flag = { initial: false, read: (value) => value === "1" || value === "yes", write: () => "1" };
 const heads = { initial: "mean", read: (value) => (value === "mean" ? value : number(0).read(value)), write: String };
-const edits = { initial: [], read: readEdits, write: writeEdits, raw: true };
+const edits = {
+  initial: [],
+  read: readEdits,
+  write: (value, state) => writeEdits(value, (edit) => awayFrom(edit, state)),
+  raw: true,
+};
+// Written only where it is not what is asked for.
+const home = {
+  initial: null,
+  read: (value) => readHome(value.split(":").map(decodeURIComponent)),
+  write(value, state) {
+    const parts = writeHome(value);
+    return parts.join() === writeHome(homeOf(state)).join() ? "" : parts.map(encodeURIComponent).join(":");
+  },
+  raw: true,
+};
 
+/** @type {Record<string, any>} */
 const FIELDS = {
   model: text("a"),
   text: text(null),
   features: text(""),
-  target: text(null),
+  // An empty field means the model's own output.
+  target: { ...text(null), read: (value) => value || null },
+  targetFor: home,
   beam: number(1, 1),
   words: flag,
   edits,
+  plain: flag,
   view: choice(VIEWS, "translate"),
   at: text(null),
   head: heads,
@@ -60,26 +90,33 @@ const FIELDS = {
   theme: choice(["light", "dark"], null),
 };
 
-export const KEYS = Object.keys(FIELDS);
+export const KEYS = /** @type {(keyof State)[]} */ (Object.keys(FIELDS));
 
 export function initial() {
-  return Object.fromEntries(Object.entries(FIELDS).map(([key, field]) => [key, field.initial]));
+  return /** @type {State} */ (Object.fromEntries(KEYS.map((key) => [key, FIELDS[key].initial])));
 }
 
 // encodeURIComponent hides too much for a line that people read and send to each other.
-const readable = (value) => encodeURIComponent(value).replace(/%20/g, "+").replace(/%2C/g, ",").replace(/%3A/g, ":");
+const readable = (value) =>
+  encodeURIComponent(value.toWellFormed()).replace(/%20/g, "+").replace(/%2C/g, ",").replace(/%3A/g, ":");
 
+/** @param {State} state */
 export function write(state) {
   const parts = [];
-  for (const [key, field] of Object.entries(FIELDS)) {
+  for (const key of KEYS) {
+    const field = FIELDS[key];
     const value = state[key];
     if (value === null || JSON.stringify(value) === JSON.stringify(field.initial)) continue;
-    parts.push(`${key}=${field.raw ? field.write(value) : readable(field.write(value))}`);
+    const written = field.write(value, state);
+    if (!field.raw) parts.push(`${key}=${readable(written)}`);
+    else if (written) parts.push(`${key}=${written}`);
   }
   return parts.join("&");
 }
 
+/** @param {string} hash */
 export function read(hash) {
+  /** @type {State & Record<string, any>} */
   const state = initial();
   const complaints = [];
   for (const part of hash.replace(/^#/, "").split("&").filter(Boolean)) {

@@ -9,7 +9,8 @@ const rest = (time) => new Promise((done) => setTimeout(done, time));
 
 export function cellSentence(view, meta, head, row, column, value) {
   const who = `${head === "mean" ? "mean of the heads" : `head ${head}`} of ${meta.address}`;
-  const looks = `looks at ${isolated(columnLabels(view, meta)[column])} with ${value}, ${who}`;
+  const strange = meta.columns === "source" && view.unknown.includes(column) ? " (not known)" : "";
+  const looks = `looks at ${isolated(columnLabels(view, meta)[column])}${strange} with ${value}, ${who}`;
   if (meta.rows === "target") return `${subject(view, row)} ${looks}`;
   return `place ${row}: ${isolated(view.source[row])} ${looks}`;
 }
@@ -25,16 +26,20 @@ export class Status {
   }
 
   async update(changed) {
-    if (!["handle", "view", "draw", "at", "head", "step", "row", "column"].some((key) => changed.has(key))) return;
-    const { handle, view, meta, state, row } = this.explorer;
+    if (!["shown", "problem", "view", "draw", "at", "head", "step", "row", "column"].some((key) => changed.has(key)))
+      return;
+    const { shown } = this.explorer;
+    const turn = ++this.turn;
+    this.element.classList.toggle("missing", !shown);
+    if (!shown) return;
+    const { handle, view, meta, state, row } = shown;
     // What the map draws besides weights it tells itself.
-    if (!view || (state.view === "map" && (!meta || state.draw !== "weights"))) return;
+    if (state.view === "map" && (!meta || state.draw !== "weights")) return;
     this.point("");
     if (!meta) {
       this.say(subject(view, state.step).replace(/,$/, ""));
       return;
     }
-    const turn = ++this.turn;
     try {
       // Compare fetches its maps on lanes of its own; waiting for them saves asking twice.
       if (state.view === "compare" && !this.explorer.weights.cached(handle, meta.address, state.head))
@@ -43,17 +48,18 @@ export class Status {
       const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
       if (turn !== this.turn || row >= grid.rows) return;
       const told = cellSentence(view, meta, state.head, row, state.column, number(grid.at(row, state.column)));
-      this.say(state.view === "translate" ? told + this.strongest(view, meta, grid, row) : told);
+      this.say(state.view === "translate" ? told + this.strongest(shown, grid) : told);
     } catch {
       // The view that shows the map says what went wrong.
+      if (turn === this.turn) this.say("");
     }
   }
 
   // Where whole rows are walked through, the place that matters most is seldom the one selected.
-  strongest(view, meta, grid, row) {
+  strongest({ view, meta, row, state }, grid) {
     const weights = grid.row(row);
     const best = weights.indexOf(weights.reduce((high, weight) => Math.max(high, weight), 0));
-    if (best === this.explorer.state.column || best < 0) return "";
+    if (best === state.column || best < 0) return "";
     return `; most at ${isolated(columnLabels(view, meta)[best])} with ${number(weights[best])}`;
   }
 

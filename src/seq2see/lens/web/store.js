@@ -1,5 +1,24 @@
 // Where views and weights come from: a running server, or a page that was saved with its data.
 
+/**
+ * @typedef {{name: string, run: string, about: string, addresses: {address: string, heads: number}[],
+ *   features: boolean, writes: boolean, attributions: string[]}} Model
+ * @typedef {{address: string, heads: number, rows: string, columns: string, shape: [number, number],
+ *   summaries?: Record<string, number>[]}} MapOf
+ * @typedef {{id?: string, code?: string, source: string[], unknown: number[], lower: string | null, read: string[],
+ *   predicted: string[], kind: "text" | "class" | "labels" | "number" | "tags", output: string, note: string,
+ *   log_probability: number | null, cut: boolean,
+ *   steps: {log_probability: number | null, top: [number, string, number | null][]}[], maps: MapOf[],
+ *   effect: {output: string, predicted: string[], log_probability: number | null, difference: [string, string][],
+ *     change: number | null, kl: number[]} | null,
+ *   tree: {nodes: import("seq2see/tree").Branch[]} | null}} View
+ * @typedef {ReturnType<typeof import("seq2see/suspended").requestOf>} Request
+ * @typedef {LiveStore | SavedStore} Store
+ *
+ * A request with its answer.
+ * @typedef {{request: Request, answer: View, name?: number}} Handle
+ */
+
 export class Refusal extends Error {
   constructor(status, sentence) {
     super(sentence);
@@ -35,6 +54,9 @@ async function ask(address, options) {
 // A handle is a request with its answer; its id may be renewed when the server has forgotten it.
 export class LiveStore {
   saved = false;
+  asked = {};
+  /** @type {string[]} */
+  summaries = [];
 
   async models() {
     return (await ask("/api/models")).json();
@@ -72,7 +94,7 @@ export class LiveStore {
 
   async thumbnails(handle, at, signal) {
     const response = await this.numbers(handle, (id) => `/api/thumbnails/${id}/${at}`, signal);
-    const [heads, rows, columns] = response.headers.get("X-Shape").split(",").map(Number);
+    const [heads, rows, columns] = (response.headers.get("X-Shape") ?? "").split(",").map(Number);
     return { heads, rows, columns, bytes: new Uint8Array(await response.arrayBuffer()) };
   }
 
@@ -95,6 +117,17 @@ export class SavedStore {
     this.data = data;
   }
 
+  /** What the saved view was asked for. */
+  get asked() {
+    const { model, text, features, target, beam, words, edits } = this.data.request;
+    return { model, text, features, target, targetFor: null, beam, words, edits, plain: false };
+  }
+
+  /** The drawings besides weights that were saved. */
+  get summaries() {
+    return Object.keys(this.data.summaries);
+  }
+
   async models() {
     return this.data.models;
   }
@@ -110,7 +143,7 @@ export class SavedStore {
     return { bytes: bytesOf(text), heads: meta.heads, rows: meta.shape[0], columns: meta.shape[1] };
   }
 
-  async map(handle, at, head) {
+  async map(_handle, at, head) {
     const { bytes, heads, rows, columns } = this.heads(at);
     const size = rows * columns;
     if (head !== "mean") return bytes.slice(head * size, (head + 1) * size);
@@ -129,7 +162,7 @@ export class SavedStore {
     return Float32Array.from(map.subarray(row * columns, (row + 1) * columns), (value) => value / 255);
   }
 
-  async thumbnails(handle, at) {
+  async thumbnails(_handle, at) {
     const { bytes, heads, rows, columns } = this.heads(at);
     const small = { heads, rows: Math.min(rows, THUMBNAIL), columns: Math.min(columns, THUMBNAIL) };
     small.bytes = new Uint8Array(heads * small.rows * small.columns);
@@ -143,7 +176,7 @@ export class SavedStore {
     return small;
   }
 
-  async summary(handle, kind) {
+  async summary(_handle, kind) {
     const text = this.data.summaries?.[kind];
     if (!text) throw new Refusal(404, `${kind} was not saved with this page`);
     return new Float32Array(bytesOf(text).buffer);

@@ -14,6 +14,9 @@ export class Strip {
     this.sizes = down
       ? labels.map(() => LINE - 4)
       : this.shown.map((label) => Math.max(30, measure(context, label) + 2 * PADDING));
+    /** @type {number[]} */
+    this.starts = [];
+    this.gap = 0;
     this.natural = this.sizes.reduce((sum, size) => sum + size + GAP, GAP);
   }
 

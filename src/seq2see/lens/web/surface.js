@@ -1,9 +1,16 @@
 // Canvases as sharp as the screen: a base that is painted when something changes, an overlay for the pointer.
 
-import { element } from "seq2see/element";
+import { element, inkOf } from "seq2see/element";
 import { font } from "seq2see/theme";
 
 export class Surface {
+  width = 0;
+  height = 0;
+  ratio = 1;
+
+  /**
+   * @param {{id: string, label: string, role?: string, onResize: () => void, height?: number | null}} options
+   */
   constructor({ id, label, role = "application", onResize, height = null }) {
     this.base = element("canvas", { class: "base" });
     this.over = element("canvas", { class: "over" });
@@ -14,8 +21,6 @@ export class Surface {
       this.over,
     );
     if (height !== null) this.element.style.height = `${height}px`;
-    this.width = 0;
-    this.height = 0;
     this.onResize = onResize;
     new ResizeObserver(() => this.measure() && onResize()).observe(this.element);
   }
@@ -27,7 +32,9 @@ export class Surface {
     const ratio = Math.min(3, devicePixelRatio || 1);
     if (width === 0 || height === 0) return false;
     if (width === this.width && height === this.height && ratio === this.ratio) return false;
-    Object.assign(this, { width, height, ratio });
+    this.width = width;
+    this.height = height;
+    this.ratio = ratio;
     for (const canvas of [this.base, this.over]) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -36,7 +43,7 @@ export class Surface {
   }
 
   clean(canvas) {
-    const context = canvas.getContext("2d");
+    const context = inkOf(canvas);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     context.font = font(13);
@@ -63,6 +70,24 @@ export class Surface {
   get ready() {
     return this.width > 0 && this.element.clientWidth > 0;
   }
+}
+
+/** Slanting lines over a box: what a model has never seen. */
+export function hatch(context, [x, y, width, height], colour) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.strokeStyle = colour;
+  context.globalAlpha = 0.4;
+  context.lineWidth = 1.2;
+  context.beginPath();
+  for (let from = x - height; from < x + width; from += 6) {
+    context.moveTo(from, y + height);
+    context.lineTo(from + height, y);
+  }
+  context.stroke();
+  context.restore();
 }
 
 export function rounded(context, x, y, width, height, radius) {

@@ -11,6 +11,7 @@ const DECISIONS = new Set([
   "beam",
   "words",
   "edits",
+  "plain",
   "view",
   "at",
   "head",
@@ -31,7 +32,8 @@ export class Trail {
     this.state = state;
     this.complaints = complaints;
     this.last = { kind: "", time: 0 };
-    this.timer = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     const travelled = () => this.travel(onTravel);
     addEventListener("popstate", travelled);
     addEventListener("hashchange", travelled);
@@ -61,7 +63,7 @@ export class Trail {
     const continued = FLOWING.has(kind) && kind === this.last.kind && now - this.last.time < SAME_DECISION;
     const decided = kind && !continued;
     // The entry that is left behind should hold the last step looked at.
-    if (decided && this.timer !== null) this.put("replaceState");
+    if (decided && this.timer !== undefined) this.put("replaceState");
     this.state = next;
     if (decided) this.put("pushState");
     else this.later();
@@ -82,7 +84,7 @@ export class Trail {
 
   put(way) {
     clearTimeout(this.timer);
-    this.timer = null;
+    this.timer = undefined;
     this.written = write(this.state);
     history[way](null, "", `#${this.written}`);
   }

@@ -3,10 +3,9 @@
 import { isOne, sureness, titleOf, writes } from "seq2see/answers";
 import { Candidates } from "seq2see/candidates";
 import { button, element } from "seq2see/element";
-import { isStale } from "seq2see/lane";
 import { columnLabels, isolated, number, rowLabels, shorten, signed, visible } from "seq2see/labels";
-import { Notice } from "seq2see/notice";
 import { Drawing } from "seq2see/ribbons";
+import { Scene } from "seq2see/scene";
 import { cellSentence } from "seq2see/status";
 import { Strip } from "seq2see/strip";
 import { Surface } from "seq2see/surface";
@@ -16,10 +15,22 @@ const NARROW = 620;
 const AROUND = 30; // tokens of a long output shown on either side of the step
 const PACE = 800; // milliseconds per step when playing
 
-export class Translate {
+/**
+ * What is drawn: weights, or what each token did for the answer.
+ * @typedef {{grid: Grid | null, owed: Grid | null}} Drawn
+ */
+/** @typedef {import("seq2see/grid").Grid} Grid */
+/** @typedef {import("seq2see/shown").Shown} Shown */
+
+/** @extends {Scene<Drawn, Drawn & {shown: Shown}>} */
+export class Translate extends Scene {
   constructor(explorer, status) {
-    Object.assign(this, { explorer, status, grid: null, hovered: null, timer: null });
-    this.notice = new Notice("translate-notice");
+    super(explorer, status, "translate");
+    /** @type {{side: "row" | "column", place: number} | null} */
+    this.hovered = null;
+    this.timer = 0;
+    /** @type {Drawing | null} */
+    this.drawing = null;
     this.surface = new Surface({
       id: "ribbons",
       label: "source and output with attention between them",
@@ -29,13 +40,9 @@ export class Translate {
     this.scroller = element("div", { class: "scroller", tabindex: "-1", scroll: () => this.draw() }, this.world);
     new ResizeObserver(() => this.draw()).observe(this.scroller);
     this.candidates = new Candidates(explorer);
-    this.element = element(
-      "section",
-      { id: "translate", class: "view" },
-      this.notice.element,
-      element("div", { class: "panel" }, this.scroller),
-      element("div", { class: "pair" }, this.walk(), this.candidates.element),
-    );
+    this.pictures = [element("div", { class: "panel" }, this.scroller)];
+    this.told = element("div", { class: "pair" }, this.walk(), this.candidates.element);
+    this.element.append(...this.pictures, this.told);
     this.listen();
   }
 
@@ -87,20 +94,24 @@ export class Translate {
   }
 
   play() {
-    const { view, state } = this.explorer;
-    if (this.timer !== null) return this.stop();
-    if (state.step >= view.read.length - 1) this.explorer.change({ step: 0 });
-    this.timer = setInterval(() => {
-      const last = this.explorer.view.read.length - 1;
-      if (this.explorer.state.step >= last) this.stop();
-      else this.explorer.change({ step: this.explorer.state.step + 1 });
-    }, PACE);
+    const { shown } = this.explorer;
+    if (this.timer !== 0) return this.stop();
+    if (!shown) return undefined;
+    if (shown.state.step >= shown.view.read.length - 1) this.explorer.change({ step: 0 });
+    this.timer = setInterval(() => this.step(), PACE);
     this.player.textContent = "Stop";
+    return undefined;
+  }
+
+  step() {
+    const { shown } = this.explorer;
+    if (!shown || shown.state.step >= shown.view.read.length - 1) this.stop();
+    else this.explorer.change({ step: shown.state.step + 1 });
   }
 
   stop() {
     clearInterval(this.timer);
-    this.timer = null;
+    this.timer = 0;
     this.player.textContent = "Play";
   }
 
@@ -109,61 +120,49 @@ export class Translate {
     this.hover(null);
   }
 
-  async update(changed) {
-    const { view, handle, meta, state } = this.explorer;
-    if (!view) return;
-    this.tellOutput(view, state.step);
-    this.candidates.update();
-    if (!meta) {
-      await this.withoutAttention(handle, view);
-      return;
-    }
-    this.owed = null;
-    this.grid = this.explorer.weights.cached(handle, meta.address, state.head);
-    if (!this.grid) {
-      try {
-        const grid = await this.explorer.weights.grid(handle, meta.address, state.head);
-        if (this.explorer.handle !== handle || this.explorer.meta !== meta || this.explorer.state.head !== state.head)
-          return;
-        this.grid = grid;
-      } catch (error) {
-        if (!isStale(error)) this.notice.show(error.message);
-        return;
-      }
-    }
-    this.notice.clear();
-    this.draw(true);
-    this.explorer.paintedHead(changed);
+  async fetch({ handle, meta, view, state, model }) {
+    const { weights, store } = this.explorer;
+    if (meta) return { grid: await weights.grid(handle, meta.address, state.head), owed: null };
+    // Without attention tokens are coloured by what they did for the answer, where that is measured.
+    const measured = !writes(view) && !store.saved && !state.words && model.attributions.includes("occlusion");
+    return { grid: null, owed: measured ? await weights.summary(handle, "occlusion") : null };
   }
 
-  // A model without attention: its tokens are coloured by what they did for the answer, where that is measured.
-  async withoutAttention(handle, view) {
-    const nothing = "This model has no attention to look at; its output, candidates and beam are here all the same.";
-    this.grid = null;
-    this.notice.show(writes(view) ? nothing : "This model has no attention.", "hint");
-    if (!writes(view) && !this.explorer.store.saved) {
-      try {
-        this.owed = await this.explorer.weights.summary(handle, "occlusion");
-        if (this.explorer.handle !== handle) return;
-        const what = view.kind === "number" ? "the number" : "the log-probability of the answer";
-        const told = `blue raised ${what}, orange lowered it, against the same text with the token unknown`;
-        this.notice.show(`This model has no attention. Tokens are coloured by what they did: ${told}.`, "hint");
-        document.body.dataset.painted = "occlusion";
-      } catch (error) {
-        this.owed = null;
-        if (!isStale(error)) this.notice.add(error.message, "hint");
-      }
-    }
-    this.draw();
+  tell(shown) {
+    this.told.hidden = !shown;
+    if (!shown) return;
+    this.tellOutput(shown.view, shown.state.step);
+    this.candidates.update(shown);
+  }
+
+  paint(shown, drawn, changed) {
+    this.picture = { ...drawn, shown };
+    if (!shown.meta) this.notice.show(this.without(shown.view, drawn.owed), "hint");
+    this.draw(true);
+    if (drawn.owed) document.body.dataset.painted = "occlusion";
+    else this.explorer.paintedHead(shown, changed);
+  }
+
+  without(view, owed) {
+    if (writes(view))
+      return "This model has no attention to look at; its output, candidates and beam are here all the same.";
+    if (!owed) return "This model has no attention.";
+    const what = view.kind === "number" ? "the number" : "the log-probability of the answer";
+    const told = `blue raised ${what}, orange lowered it, against the same text with the token unknown`;
+    return `This model has no attention. Tokens are coloured by what they did: ${told}.`;
   }
 
   // Fill and ink of a token by what it did for the answer in sight.
   owing(place, inks) {
-    const { owed } = this;
-    const row = Math.min(this.explorer.state.step, (owed?.rows ?? 1) - 1);
-    if (!owed || this.explorer.meta || place >= owed.columns) return { fill: inks.soft, ink: inks.ink };
+    const { owed, shown } = this.seen;
+    const row = Math.min(shown.state.step, (owed?.rows ?? 1) - 1);
+    if (!owed || place >= owed.columns) return { fill: inks.soft, ink: inks.ink };
     const share = owed.share(owed.at(row, place), "linear");
-    return { fill: inks.palette.css(share, true), ink: Math.abs(share) > 0.6 ? inks.panel : inks.ink, border: inks.line };
+    return {
+      fill: inks.palette.css(share, true),
+      ink: Math.abs(share) > 0.6 ? inks.panel : inks.ink,
+      border: inks.line,
+    };
   }
 
   tellOutput(view, step) {
@@ -195,28 +194,23 @@ export class Translate {
     return view.read.map((label, step) => `${visible(label)}\u2009→\u2009${visible(view.predicted[step])}`);
   }
 
-  // Weights may still be those of the view before.
-  get fitting() {
-    const { grid, laid } = this;
-    return grid && laid && grid.rows === laid.rows.labels.length && grid.columns === laid.columns.labels.length;
-  }
-
   // Tags stand under their words where each token is a word.
   get tagged() {
-    const { view, meta } = this.explorer;
+    const { view, meta } = this.seen.shown;
     return view.kind === "tags" && meta?.rows === "source" && view.read.length === view.source.length;
   }
 
   // Sizes follow the tokens: a long text scrolls, a short one is spread over the room there is.
   layout() {
-    const { view, meta } = this.explorer;
+    const { view, meta } = this.seen.shown;
     const context = this.surface.base.getContext("2d");
     context.font = font(15);
     const down = this.scroller.clientWidth < NARROW;
     const single = meta !== null && meta.rows === meta.columns;
     const rowNames = this.names(view, meta, single, down);
     const columnNames = meta === null ? view.source : columnLabels(view, meta);
-    const key = [view.id, meta?.address, down, this.scroller.clientWidth].join(" ");
+    const named = this.explorer.weights.name(this.seen.shown.handle);
+    const key = [named, meta?.address, down, this.scroller.clientWidth].join(" ");
     if (this.laid?.key !== key) {
       const rows = new Strip(context, rowNames, down);
       const columns = new Strip(context, columnNames, down);
@@ -236,30 +230,36 @@ export class Translate {
 
   // Without weights there is nothing between the lines that needs room.
   flat(single) {
-    if (this.explorer.meta === null) return "150px";
-    return single && this.explorer.meta.rows === "source" ? "310px" : "270px";
+    const { meta } = this.seen.shown;
+    if (meta === null) return "150px";
+    return single && meta.rows === "source" ? "310px" : "270px";
   }
 
   draw(follow = false) {
-    const { view, meta } = this.explorer;
-    if (!view || this.element.hidden || this.scroller.clientWidth === 0) return;
+    if (!this.picture || this.element.hidden || this.scroller.clientWidth === 0) return;
+    const { view, meta } = this.seen.shown;
     const { rows, columns, down, single } = this.layout();
     this.surface.measure();
     if (!this.surface.ready) return;
     if (follow) this.follow(rows, down);
     const scroll = down ? this.scroller.scrollTop : this.scroller.scrollLeft;
     const { width, height } = this.surface;
-    const causal = single && meta.rows === "target";
+    const causal = single && meta?.rows === "target";
     const notes = causal || this.tagged ? view.predicted.map((label) => shorten(label, 10)) : null;
     const inside = this.tagged;
     this.drawing = new Drawing({ rows, columns, width, height, down, single, causal, scroll, notes, inside });
     const inks = colours();
     this.drawing.noteInk = inks.muted;
     const context = this.surface.paint();
-    if (this.fitting) this.drawing.faint(context, this.grid, inks);
-    const plain = () => ({ fill: inks.soft, ink: inks.ink });
+    const unknown = new Set(view.unknown);
+    const hatch = (place) => (unknown.has(place) ? inks.loss : null);
+    const { grid } = this.seen;
+    if (grid) this.drawing.faint(context, grid, inks);
+    const sources = meta?.rows === "source";
+    const plain = (place) => ({ fill: inks.soft, ink: inks.ink, hatch: sources ? hatch(place) : null });
     this.drawing.tokens(context, "row", plain);
-    if (!single) this.drawing.tokens(context, "column", (place) => this.owing(place, inks));
+    const column = (place) => ({ ...this.owing(place, inks), hatch: hatch(place) });
+    if (!single) this.drawing.tokens(context, "column", column);
     this.captions(context, meta, down, single, inks);
     this.emphasise();
   }
@@ -269,7 +269,7 @@ export class Translate {
     context.font = font(11, 600);
     context.textAlign = "left";
     context.fillStyle = inks.muted;
-    const { view } = this.explorer;
+    const { view } = this.seen.shown;
     const text = writes(view) ? "SOURCE" : "TEXT";
     const names = { source: text, target: { text: "OUTPUT", tags: "TAGS" }[view.kind] ?? "ANSWER" };
     if (single) {
@@ -286,7 +286,7 @@ export class Translate {
 
   // Scrolling to the selected token only when it is out of sight, so the reader keeps their place.
   follow(rows, down) {
-    const place = Math.min(this.explorer.row, rows.starts.length - 1);
+    const place = Math.min(this.seen.shown.row, rows.starts.length - 1);
     if (place < 0) return;
     const scroll = down ? "scrollTop" : "scrollLeft";
     const size = down ? this.scroller.clientHeight : this.scroller.clientWidth;
@@ -296,19 +296,22 @@ export class Translate {
   }
 
   emphasise() {
-    const { row, state } = this.explorer;
+    const { grid, shown } = this.seen;
+    const { row, state, meta } = shown;
     const context = this.surface.overlay();
     const inks = colours();
-    const { drawing, grid } = this;
+    const { drawing } = this;
+    if (!drawing) return;
     const focus = this.hovered ?? { side: "row", place: row };
-    if (this.fitting && focus.side === "row" && focus.place < grid.rows)
-      drawing.ofRow(context, grid, focus.place, inks);
-    if (this.fitting && focus.side === "column" && focus.place < grid.columns)
+    if (grid && focus.side === "row" && focus.place < grid.rows) drawing.ofRow(context, grid, focus.place, inks);
+    if (grid && focus.side === "column" && focus.place < grid.columns)
       drawing.ofColumn(context, grid, focus.place, inks);
     const chosen = { fill: inks.mark, ink: inks.panel, weight: 600 };
     const bordered = { fill: inks.soft, ink: inks.ink, border: inks.mark };
-    if (!drawing.single && this.explorer.meta && state.column < drawing.columns.labels.length)
-      drawing.token(context, "column", state.column, bordered);
+    if (!drawing.single && meta && state.column < drawing.columns.labels.length) {
+      const hatch = shown.view.unknown.includes(state.column) ? inks.loss : null;
+      drawing.token(context, "column", state.column, { ...bordered, hatch });
+    }
     if (row < drawing.rows.labels.length) drawing.token(context, "row", row, this.hovered ? bordered : chosen);
     if (this.hovered) drawing.token(context, focus.side, focus.place, chosen);
   }
@@ -323,16 +326,18 @@ export class Translate {
   }
 
   describe({ side, place }) {
-    const { view, meta, state } = this.explorer;
-    const label = side === "row" ? this.drawing.rows.labels[place] : this.drawing.columns.labels[place];
-    if (!meta && side === "column" && this.owed)
-      return `${isolated(label)}: ${signed(this.owed.at(Math.min(state.step, this.owed.rows - 1), place), 3)} for the answer`;
-    if (!meta || !this.fitting) return isolated(label);
+    const { rows, columns } = /** @type {Drawing} */ (this.drawing);
+    const { shown, grid, owed } = this.seen;
+    const { view, meta, state } = shown;
+    const label = (side === "row" ? rows : columns).labels[place];
+    if (side === "column" && owed)
+      return `${isolated(label)}: ${signed(owed.at(Math.min(state.step, owed.rows - 1), place), 3)} for the answer`;
+    if (!meta || !grid) return isolated(label);
     if (side === "column") {
-      const sum = this.grid.column(place).reduce((total, weight) => total + weight, 0);
-      return `${isolated(label)}, place ${place}, gets ${number(sum)} in all from ${this.grid.rows} rows`;
+      const sum = grid.column(place).reduce((total, weight) => total + weight, 0);
+      return `${isolated(label)}, place ${place}, gets ${number(sum)} in all from ${grid.rows} rows`;
     }
-    const weights = this.grid.row(place);
+    const weights = grid.row(place);
     const best = weights.indexOf(Math.max(...weights));
     return cellSentence(view, meta, state.head, place, best, number(weights[best]));
   }

@@ -1,13 +1,28 @@
 // The layout of a beam's tree: a column per step, no crossings, and the best path as a straight line.
 
+/**
+ * A hypothesis as the server tells it, and as a node of the tree.
+ * @typedef {{id: number, parent: number | null, token: number, label: string, log_probability: number, step: number,
+ *   state: "kept" | "pruned" | "finished" | "best"}} Branch
+ * @typedef {Omit<Branch, "parent"> & {parent: Node | null, children: Node[], order: number, place: number}} Node
+ */
+
 export class Tree {
-  constructor(nodes) {
-    this.nodes = nodes.map((node) => ({ ...node, children: [] }));
-    this.byId = new Map(this.nodes.map((node) => [node.id, node]));
-    for (const node of this.nodes) {
-      node.parent = node.parent === null ? null : (this.byId.get(node.parent) ?? null);
+  top = 0;
+  bottom = 0;
+  steps = 0;
+
+  /** @param {Branch[]} branches */
+  constructor(branches) {
+    /** @type {Node[]} */
+    this.nodes = branches.map((one) => ({ ...one, parent: null, children: [], order: 0, place: 0 }));
+    const byId = new Map(this.nodes.map((node) => [node.id, node]));
+    for (const [place, node] of this.nodes.entries()) {
+      const { parent } = branches[place];
+      node.parent = parent === null ? null : (byId.get(parent) ?? null);
       node.parent?.children.push(node);
     }
+    /** @type {Node[][]} */
     this.columns = [];
     for (const node of this.nodes) (this.columns[node.step] ??= []).push(node);
     this.columns = Array.from(this.columns, (column) => column ?? []);
@@ -44,8 +59,7 @@ export class Tree {
   next(node, key) {
     const column = this.columns[node.step];
     if (key === "ArrowLeft") return node.parent;
-    if (key === "ArrowRight")
-      return node.children.find((child) => child.state === "best") ?? node.children[0] ?? null;
+    if (key === "ArrowRight") return node.children.find((child) => child.state === "best") ?? node.children[0] ?? null;
     if (key === "ArrowUp") return column[node.order - 1] ?? null;
     if (key === "ArrowDown") return column[node.order + 1] ?? null;
     return null;

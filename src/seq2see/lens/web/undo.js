@@ -5,12 +5,12 @@ export class Undo {
     this.explorer = explorer;
     this.past = [];
     this.future = [];
-    this.now = explorer.state.edits;
+    this.now = explorer.asked.edits;
     explorer.watch((changed) => changed.has("edits") && this.notice());
   }
 
   notice() {
-    const edits = this.explorer.state.edits;
+    const edits = this.explorer.asked.edits;
     if (JSON.stringify(edits) === JSON.stringify(this.now)) return;
     this.past.push(this.now);
     this.future = [];
