@@ -84,7 +84,7 @@ def failing_disk(world: World) -> str:
 def small_disk(world: World) -> str:
     """No file may grow beyond a limit."""
     world.begin(world.draw.choice(("nothing", "half")))
-    most = int(10 ** world.draw.uniform(1, 5.5))
+    most = int(10 ** world.draw.uniform(3.6, 5.5))  # what it says must fit too
     child = world.train(
         None, "--resume", first=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     )

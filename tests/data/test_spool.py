@@ -12,6 +12,7 @@ from seq2see.data import Pair, PairFile
 from seq2see.data import spool as spool_module
 from seq2see.data import survey as survey_module
 from seq2see.data.spool import Spool
+from seq2see.errors import DataError
 from seq2see.workflow import Request, train
 
 PAIRS = st.builds(
@@ -68,3 +69,13 @@ def test_training_parses_its_file_once(tmp_path: Path, monkeypatch: pytest.Monke
         tell=lambda _: None,
     )
     assert counted == [50, 200]
+
+
+def test_a_full_disk_is_a_sentence() -> None:
+    """What could not be written is told, and not tried again when the spool goes."""
+    spool = Spool()
+    spool._file = Path("/dev/full").open("wb")  # noqa: SIM115
+    spool.append(Pair(1, "a", "b", ""))
+    with pytest.raises(DataError, match=r"No space left on device; set TMPDIR"):
+        list(spool)
+    spool_module._close(spool._file)
