@@ -65,7 +65,6 @@ def prepare() -> None:
     import torch
 
     torch.set_num_threads(1)
-    import torch.utils.tensorboard
 
     import seq2see.cli.app
     import seq2see.lab.ladder

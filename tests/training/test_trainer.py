@@ -219,3 +219,21 @@ def test_training_learns(pairs: Path, tmp_path: Path) -> None:
     assert losses[-1] < 0.5 * losses[0]
     assert json.loads((tmp_path / "run" / "data.json").read_text())["train_pairs"] == 49
     assert trained.model("abax") != ""
+
+
+def test_tensorboard_reads_what_was_written(pairs: Path, tmp_path: Path) -> None:
+    """Also across a kill: what came after the state that was saved last is shown once."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run(pairs, tmp_path / "run", steps=6)
+    run(pairs, tmp_path / "run", steps=9, resume=True)
+    board = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    losses = {
+        record["step"]: record["loss"]
+        for record in read_log(tmp_path / "run" / "metrics.jsonl")
+        if "loss" in record
+    }
+    shown = {event.step: event.value for event in board.Scalars("train/loss")}
+    assert shown == pytest.approx(losses)
+    assert sorted(shown) == list(range(1, 10))
+    assert board.Scalars("dev/loss")

@@ -1,7 +1,10 @@
 """The record of a training run: `metrics.jsonl` and TensorBoard events."""
 
 import json
-from collections.abc import Mapping
+import os
+import socket
+import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -22,14 +25,12 @@ class Log:
         self._step = step
 
     def __enter__(self) -> Self:
-        from torch.utils.tensorboard import SummaryWriter
-
         with saving(self._folder):
             records = read_log(self._path)
             kept = [one for one in records if one["step"] <= self._step and "average" not in one]
             replace_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
             self._file = self._path.open("a", encoding="utf-8")
-            self._board = SummaryWriter(str(self._folder / "tensorboard"), purge_step=self._step + 1)
+            self._board = _Board(self._folder / "tensorboard", self._step + 1)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -42,14 +43,51 @@ class Log:
         """Keep one record, which names its step."""
         with saving(self._folder):
             self._file.write(json.dumps(record) + "\n")
-            for name, value in _numbers(record):
-                self._board.add_scalar(name, value, record["step"])
+            self._board.write(_numbers(record), record["step"])
 
     def flush(self) -> None:
         """Put on disk what has been written: a saved state must not be ahead of its log."""
         with saving(self._folder):
             self._file.flush()
             self._board.flush()
+
+
+class _Board:
+    """A file of TensorBoard events; what an earlier one has from some step on is not shown any more.
+
+    Events are written here and now. TensorBoard's own writer does so in a thread, where nobody would learn
+    of a full disk.
+    """
+
+    def __init__(self, folder: Path, first_step: int) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+        from tensorboard.compat.proto.summary_pb2 import Summary
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        self._event, self._summary = Event, Summary
+        folder.mkdir(exist_ok=True)
+        began = time.time()
+        name = f"events.out.tfevents.{began:017.6f}.{socket.gethostname()}.{os.getpid()}"
+        self._file = (folder / name).open("wb")
+        self._records = RecordWriter(self._file)
+        start = SessionLog(status=SessionLog.START)
+        for event in (
+            Event(wall_time=began, step=first_step, file_version="brain.Event:2"),
+            Event(wall_time=began, step=first_step, session_log=start),
+        ):
+            self._records.write(event.SerializeToString())
+
+    def write(self, numbers: Iterable[tuple[str, float]], step: int) -> None:
+        """Keep the numbers of a step."""
+        values = [self._summary.Value(tag=name, simple_value=value) for name, value in numbers]
+        event = self._event(wall_time=time.time(), step=step, summary=self._summary(value=values))
+        self._records.write(event.SerializeToString())
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
