@@ -228,7 +228,7 @@ def _lose_home() -> None:
 def _redirect(draw: Draw, errors: IO[bytes]) -> None:
     lines = _pipe_of(b"abm\tM A\nbno\tO B\n\nab\x1bm\n" * 3)
     os.dup2(_pipe_of(LINES.encode()), 9)
-    inputs = {
+    inputs: dict[str, int | str] = {
         "pipe": lines,
         "null": "/dev/null",
         "binary": "binary.tsv",
@@ -249,10 +249,10 @@ def _redirect(draw: Draw, errors: IO[bytes]) -> None:
             os.dup2(opened, number)
     streams = [None if opened is None else open(number, "r" if not number else "w", closefd=False)  # noqa: SIM115
                for number, opened in enumerate(chosen)]  # fmt: skip
-    sys.stdin, sys.stdout, sys.stderr = streams  # type: ignore[assignment]
+    sys.stdin, sys.stdout, sys.stderr = streams
     if sys.stderr is not None:
-        sys.stderr.reconfigure(errors="backslashreplace")  # type: ignore[attr-defined]
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams  # type: ignore[assignment,misc]
+        sys.stderr.reconfigure(errors="backslashreplace")
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc]
 
 
 def _output(kind: str, name: str | None, file: int | None) -> int | None:

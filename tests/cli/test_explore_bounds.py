@@ -56,26 +56,30 @@ def test_a_slow_body_does_not_keep_it_alive(explorer: tuple[subprocess.Popen[str
     assert "Traceback" not in process.stderr.read()
 
 
-def test_work_does_not_keep_it_alive(explorer: tuple[subprocess.Popen[str], int]) -> None:
+def test_work_ends_with_its_client_and_with_the_explorer(explorer: tuple[subprocess.Popen[str], int]) -> None:
     process, port = explorer
-    asked = {"text": "bam" * 100, "target": "m a b " * 100}
-    _, answer = ask(port, "POST", "/api/view", asked)
+    _, answer = ask(port, "POST", "/api/view", {"text": "bam" * 133, "target": "m a b " * 133})
     place = f"/api/summary/{json.loads(answer)['id']}/gradient"
-    threading.Thread(target=lambda: _quietly(port, place), daemon=True).start()
-    time.sleep(0.5)
+    with _asking(port, place):
+        time.sleep(0.5)
     began = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 0
+    assert ask(port, "POST", "/api/view", {"text": "dost"})[0] == 200
+    assert time.monotonic() - began < 3
+    with _asking(port, place):
+        time.sleep(0.5)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 0
     assert time.monotonic() - began < 6
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
 
 
-def _quietly(port: int, place: str) -> None:
-    try:
-        ask(port, "GET", place)
-    except OSError:
-        pass
+def _asking(port: int, place: str) -> socket.socket:
+    """A client that has asked and does not wait."""
+    client = socket.create_connection(("127.0.0.1", port))
+    client.sendall(f"GET {place} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    return client
 
 
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "regular"])

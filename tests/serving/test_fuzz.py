@@ -24,7 +24,7 @@ PATHS = {
 def described(runs, models):
     """The operations of the description that the explorer gives of itself."""
     desk = Desk({"a": (runs["transformer"], models["transformer"])}, "dost")
-    schema = schemathesis.openapi.from_asgi("/openapi.json", explorer(desk, []))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", explorer(desk, ["testserver"]))
     return {operation.label: operation for operation in (found.ok() for found in schema.get_all_operations())}
 
 
@@ -52,7 +52,7 @@ def test_answers_are_as_described(described, label, mode):
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_views_of_models_that_read_are_as_described(reader_runs, readers, name, mode):
     desk = Desk({"a": (reader_runs[name], readers[name])}, "red")
-    schema = schemathesis.openapi.from_asgi("/openapi.json", explorer(desk, []))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", explorer(desk, ["testserver"]))
 
     @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(case=schema["/api/view"]["POST"].as_strategy(generation_mode=mode))

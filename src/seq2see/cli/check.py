@@ -4,7 +4,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from pathlib import Path
 
 from rich.text import Text
 
@@ -38,9 +37,7 @@ def check(
 
 
 def _guessed(file: str, columns: Columns) -> tuple[str, str]:
-    """What a file looks as if it was meant for; a pipe can be read only once, so nothing is guessed."""
-    if Path(file).is_fifo():
-        return "generate", "a pipe"
+    """What a file looks as if it was meant for."""
     if is_task(file) and "goal" in task_settings(file):
         return str(task_settings(file)["goal"]), "the task's own"
     return guess_goal(PairFile(file, columns, training=True))

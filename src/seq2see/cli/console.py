@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def say(text: str | Text) -> None:
 
 def write(line: str) -> None:
     """Print a line of results: byte by byte for a file or another program, visible in a terminal."""
-    print(visible(line) if results.is_terminal else line)
+    print(visible(line) if sys.stdout.isatty() else line)
 
 
 def answer(value: Mapping[str, Any]) -> None:

@@ -21,6 +21,8 @@ _CHUNK = 1 << 18
 """Logits that are summed up together: as many as a processor's cache holds."""
 _CROWDED = 0.8
 """Finished sources are taken out of the batch only when no more than this share of all is unfinished."""
+_OFTEN = 16
+"""Steps from one look at whether scores are numbers to the next; a search without numbers would not end."""
 
 Follow = Callable[[Tensor, Tensor | None, Tensor, Chosen], None]
 """Called at every step with the logits (B, W, V), their log-sum-exp (B, W), the log-probability of each row
@@ -102,10 +104,8 @@ class Group:
         self._time += 1
         self._filters.apply(logits, self._time, self._going)
         chosen = self._chooser.choose(logits, norms, self._totals, self._lengths())
-        if bool(chosen.totals.isnan().any()):
-            raise RunError(
-                "the model gives scores that are no numbers, so its weights are of no use; train again"
-            )
+        if self._time % _OFTEN == 0 and bool(chosen.totals.isnan().any()):
+            raise _no_numbers()
         if self._follow is not None:
             self._follow(logits, norms, self._totals, chosen)
         ended = (chosen.tokens == self._end) & (chosen.totals > -float("inf"))
@@ -179,6 +179,8 @@ class Group:
             for ranking, was, goes in zip(self._rankings, self._going, going, strict=True)
             if was and not goes
         ]
+        if not all(event.hypotheses for event in events):
+            raise _no_numbers()  # every output ends somewhere, unless its score cannot be compared
         self._going = going
         left = [source for source, goes in enumerate(going) if goes]
         if left and len(left) <= _CROWDED * len(going):
@@ -224,6 +226,10 @@ class Group:
             for copy, token in enumerate(tokens[source])
             if alive[source][copy]
         ]
+
+
+def _no_numbers() -> RunError:
+    return RunError("the model gives scores that are no numbers, so its weights are of no use; train again")
 
 
 def log_normalisers(logits: Tensor) -> Tensor:

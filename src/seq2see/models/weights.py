@@ -69,7 +69,11 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str) -
 def refuse_not_finite(weights: Mapping[str, Tensor], origin: str) -> None:
     """Refuse weights that are no numbers, or infinite: nothing that a model says with them means anything."""
     for name, tensor in weights.items():
-        if tensor.is_floating_point() and not tensor.isfinite().all():
+        if (
+            tensor.is_floating_point()
+            and tensor.numel()
+            and not torch.stack(tensor.aminmax()).isfinite().all()
+        ):
             raise RunError(f"{origin} is damaged: {name} holds values that are no numbers; train again")
 
 
