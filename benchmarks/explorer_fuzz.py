@@ -160,6 +160,14 @@ class Hands:
         if found.count() and found.first.is_visible() and found.first.is_enabled():
             found.first.click(timeout=1500)
 
+    def press_one(self, selector: str) -> bool:
+        """Press any of these; whether there was one."""
+        found = self.page.locator(selector)
+        if not (count := found.count()):
+            return False
+        found.nth(self.chance.randrange(count)).click(timeout=1500)
+        return True
+
     def key(self, key: str) -> None:
         self.page.keyboard.press(key)
 
@@ -188,9 +196,7 @@ class Hands:
 
     def add_edit(self) -> None:
         self.press("#tab-edit")
-        quick = self.page.locator("#quick button")
-        if self.chance.random() < 0.4 and quick.count():
-            quick.nth(self.chance.randrange(quick.count())).click(timeout=1500)
+        if self.chance.random() < 0.4 and self.press_one("#quick button"):
             return
         self.page.select_option("#edit-kind", self.pick(KINDS), timeout=1500)
         for name, values in FIELDS.items():
@@ -201,15 +207,11 @@ class Hands:
 
     def change_edit(self) -> None:
         self.press("#tab-edit")
-        found = self.page.locator("#edits button:enabled, #edits input:enabled")
-        if found.count():
-            found.nth(self.chance.randrange(found.count())).click(timeout=1500)
+        self.press_one("#edits button:enabled, #edits input:enabled")
 
     def force_candidate(self) -> None:
         self.press("#tab-translate")
-        found = self.page.locator("#candidates .candidate:enabled")
-        if found.count():
-            found.nth(self.chance.randrange(found.count())).click(timeout=1500)
+        self.press_one("#candidates .candidate:enabled")
 
     def force_node(self) -> None:
         self.press("#tab-beam")
@@ -222,9 +224,9 @@ class Hands:
 
     def choose_drawing(self) -> None:
         found = self.page.locator("main select:visible, #picker select:visible")
-        if not found.count():
+        if not (count := found.count()):
             return
-        box = found.nth(self.chance.randrange(found.count()))
+        box = found.nth(self.chance.randrange(count))
         values = box.evaluate(
             "box => [...box.options].filter((one) => !one.disabled).map((one) => one.value)"
         )
