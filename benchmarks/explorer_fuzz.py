@@ -250,6 +250,7 @@ def agree(page: Page, address: str) -> str:
     if not page.url.startswith(address):
         page.goto(address)
     settle(page)
+    named(Seen(**page.evaluate(READ)))
     # A dialog, if one is open, and whatever else was being done.
     page.keyboard.press("Escape")
     page.locator("#tab-translate").click(timeout=5000)
@@ -264,22 +265,34 @@ def agree(page: Page, address: str) -> str:
         said = seen.output.replace("…", "").split()
         hold(" ".join(said) in " ".join(map(visible, answer["predicted"])), "the output is another", seen)
         told(page, address, seen, answer)
+    named(seen)
     if seen.phase == "shown":
         shown(seen, answer)
-    else:
-        hold(seen.refusal is not None, "refused without a word", seen)
-        hold((seen.still is None) == (answer is None), "the old picture is not named", seen)
-        hold(answer is None or seen.stale == "yes", "the old picture is not dimmed", seen)
-        hold(seen.unknown is None, "letters of another text are told", seen)
     return seen.phase
 
 
+def named(seen: Seen) -> None:
+    """What is shown is what the header asks for, or else it is dimmed and has its own name on it."""
+    request = seen.request
+    if seen.phase == "shown":
+        assert request is not None
+        asked = {name: request[name] for name in seen.header}
+        hold(seen.header == asked, f"the header asks for {seen.header}, shown is {asked}", seen)
+        hold(seen.stale == "no" and seen.refusal is None, "the picture is new and called old", seen)
+        return
+    hold(seen.refusal is not None, "refused without a word", seen)
+    hold(seen.unknown is None, "letters of another text are told", seen)
+    if request is None:
+        hold(seen.still is None, "nothing is shown, and something is named", seen)
+        return
+    hold(seen.stale == "yes", "the old picture is not dimmed", seen)
+    name = f"Below is still “{request['text']}”, model {request['model']}"
+    hold((seen.still or "").startswith(name), f"the old picture is not {name!r}", seen)
+
+
 def shown(seen: Seen, answer: Any) -> None:
-    """What the page shows is what its header asks for."""
+    """Edits and unknown letters of what is shown are told."""
     assert seen.request is not None
-    asked = {name: seen.request[name] for name in seen.header}
-    hold(seen.header == asked, f"the header asks for {seen.header}, shown is {asked}", seen)
-    hold(seen.stale == "no" and seen.refusal is None, "the picture is new and called old", seen)
     number = len(seen.request["edits"])
     bar = seen.edits or ""
     left_out = "left out" in bar
