@@ -1,4 +1,5 @@
-# Everything is set up on first use: Python 3.11, pip and make are enough.
+# Everything is set up on first use: Python 3.11, pip and make are enough. Checks and tests also take Node and
+# Chromium, which come from apt where they are missing.
 PYTHON ?= python3
 BIN := .venv/bin
 # The corpora of the benchmarks, which are not part of the project.

@@ -160,6 +160,14 @@ class Hands:
         if found.count() and found.first.is_visible() and found.first.is_enabled():
             found.first.click(timeout=1500)
 
+    def press_one(self, selector: str) -> bool:
+        """Press any of these; whether there was one."""
+        found = self.page.locator(selector)
+        if not (count := found.count()):
+            return False
+        found.nth(self.chance.randrange(count)).click(timeout=1500)
+        return True
+
     def key(self, key: str) -> None:
         self.page.keyboard.press(key)
 
@@ -188,9 +196,7 @@ class Hands:
 
     def add_edit(self) -> None:
         self.press("#tab-edit")
-        quick = self.page.locator("#quick button")
-        if self.chance.random() < 0.4 and quick.count():
-            quick.nth(self.chance.randrange(quick.count())).click(timeout=1500)
+        if self.chance.random() < 0.4 and self.press_one("#quick button"):
             return
         self.page.select_option("#edit-kind", self.pick(KINDS), timeout=1500)
         for name, values in FIELDS.items():
@@ -201,15 +207,11 @@ class Hands:
 
     def change_edit(self) -> None:
         self.press("#tab-edit")
-        found = self.page.locator("#edits button:enabled, #edits input:enabled")
-        if found.count():
-            found.nth(self.chance.randrange(found.count())).click(timeout=1500)
+        self.press_one("#edits button:enabled, #edits input:enabled")
 
     def force_candidate(self) -> None:
         self.press("#tab-translate")
-        found = self.page.locator("#candidates .candidate:enabled")
-        if found.count():
-            found.nth(self.chance.randrange(found.count())).click(timeout=1500)
+        self.press_one("#candidates .candidate:enabled")
 
     def force_node(self) -> None:
         self.press("#tab-beam")
@@ -222,9 +224,9 @@ class Hands:
 
     def choose_drawing(self) -> None:
         found = self.page.locator("main select:visible, #picker select:visible")
-        if not found.count():
+        if not (count := found.count()):
             return
-        box = found.nth(self.chance.randrange(found.count()))
+        box = found.nth(self.chance.randrange(count))
         values = box.evaluate(
             "box => [...box.options].filter((one) => !one.disabled).map((one) => one.value)"
         )
@@ -248,6 +250,7 @@ def agree(page: Page, address: str) -> str:
     if not page.url.startswith(address):
         page.goto(address)
     settle(page)
+    named(Seen(**page.evaluate(READ)))
     # A dialog, if one is open, and whatever else was being done.
     page.keyboard.press("Escape")
     page.locator("#tab-translate").click(timeout=5000)
@@ -262,22 +265,34 @@ def agree(page: Page, address: str) -> str:
         said = seen.output.replace("…", "").split()
         hold(" ".join(said) in " ".join(map(visible, answer["predicted"])), "the output is another", seen)
         told(page, address, seen, answer)
+    named(seen)
     if seen.phase == "shown":
         shown(seen, answer)
-    else:
-        hold(seen.refusal is not None, "refused without a word", seen)
-        hold((seen.still is None) == (answer is None), "the old picture is not named", seen)
-        hold(answer is None or seen.stale == "yes", "the old picture is not dimmed", seen)
-        hold(seen.unknown is None, "letters of another text are told", seen)
     return seen.phase
 
 
+def named(seen: Seen) -> None:
+    """What is shown is what the header asks for, or else it is dimmed and has its own name on it."""
+    request = seen.request
+    if seen.phase == "shown":
+        assert request is not None
+        asked = {name: request[name] for name in seen.header}
+        hold(seen.header == asked, f"the header asks for {seen.header}, shown is {asked}", seen)
+        hold(seen.stale == "no" and seen.refusal is None, "the picture is new and called old", seen)
+        return
+    hold(seen.refusal is not None, "refused without a word", seen)
+    hold(seen.unknown is None, "letters of another text are told", seen)
+    if request is None:
+        hold(seen.still is None, "nothing is shown, and something is named", seen)
+        return
+    hold(seen.stale == "yes", "the old picture is not dimmed", seen)
+    name = f"Below is still “{request['text']}”, model {request['model']}"
+    hold((seen.still or "").startswith(name), f"the old picture is not {name!r}", seen)
+
+
 def shown(seen: Seen, answer: Any) -> None:
-    """What the page shows is what its header asks for."""
+    """Edits and unknown letters of what is shown are told."""
     assert seen.request is not None
-    asked = {name: seen.request[name] for name in seen.header}
-    hold(seen.header == asked, f"the header asks for {seen.header}, shown is {asked}", seen)
-    hold(seen.stale == "no" and seen.refusal is None, "the picture is new and called old", seen)
     number = len(seen.request["edits"])
     bar = seen.edits or ""
     left_out = "left out" in bar

@@ -28,10 +28,8 @@ EDITS = [
     *(
         {"kind": "borrow", "at": at, "model": model, "from": origin, "head": head, "text": text}
         for at in ("*", "decoder.1.cross", "encoder.0.self")
-        for model in (None, "a", "b")
-        for origin in (None, "decoder.cross", "head.pool")
-        for head in (None, 0, 9)
-        for text in (None, "A" * 40)
+        for model in (None, "b")
+        for origin, head, text in ((None, None, "A" * 40), ("decoder.cross", 0, None), ("head.pool", 9, None))
     ),
 ]
 PAIRS = [
@@ -47,22 +45,20 @@ def test_no_awkward_state_fails_inside(pair, runs, models, reader_runs, readers)
     places, loaded = {**runs, **reader_runs}, {**models, **readers}
     desk = Desk({name: (places[one], loaded[one]) for name, one in zip("ab", pair, strict=True)}, "dost")
     client = TestClient(explorer(desk, ["testserver"]), raise_server_exceptions=False)
-    codes = set()
-    for model, edit in product("ab", EDITS):
-        codes.add(asked(client, {"model": model, "text": "dost", "edits": [edit]}))
-    for model, text, target, beam, words in product("ab", TEXTS, (None, "", "k 😀"), (1, 3), (False, True)):
-        codes.add(
-            asked(client, {"model": model, "text": text, "target": target, "beam": beam, "words": words})
-        )
+    requests = [{"model": model, "text": "dost", "edits": [edit]} for model, edit in product("ab", EDITS)]
+    for number, (model, text, target) in enumerate(product("ab", TEXTS, (None, "", "k 😀"))):
+        more = {"target": target, "beam": 1 + number % 3, "words": number % 2 == 0}
+        requests.append({"model": model, "text": text, **more})
+    codes = {asked(client, request, number % 5 == 0) for number, request in enumerate(requests)}
     assert codes == {200, 422}
 
 
-def asked(client: TestClient, request: dict[str, object]) -> int:
-    """The answer to a request, after everything that the page then asks about a view."""
+def asked(client: TestClient, request: dict[str, object], whole: bool) -> int:
+    """The answer to a request; and, if `whole`, to all that the page then asks about the view."""
     body = json.dumps(request)
     answer = client.post("/api/view", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code < 500, request
-    if answer.status_code == 200:
+    if whole and answer.status_code == 200:
         view = answer.json()
         paths = [f"summary/{view['id']}/{kind}" for kind in ("rollout", "gradient", "occlusion")]
         for one in view["maps"][:2]:

@@ -3,6 +3,7 @@
 import { isSame, sentence } from "seq2see/edits";
 import { button, element } from "seq2see/element";
 import { shorten } from "seq2see/labels";
+import { askedOf } from "seq2see/state";
 import { active, suspension, targetSuspension } from "seq2see/suspended";
 
 const NAMED = 3; // edits told by name; the rest is counted
@@ -14,6 +15,8 @@ export class Bar {
   /** @param {import("seq2see/explorer").Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
+    /** @type {Map<HTMLElement, string>} */
+    this.said = new Map();
     this.refusal = element("div", { id: "refusal", class: "notice", role: "alert", hidden: true });
     this.edits = element("div", { id: "edit-bar", class: "line", role: "status", hidden: true });
     this.suspended = element("div", { id: "suspended", class: "line quiet", role: "status", hidden: true });
@@ -29,8 +32,11 @@ export class Bar {
     this.fill(this.unknown, this.tellUnknown());
   }
 
-  /** A line is made anew; the keyboard stays on the button of the same name. */
+  /** A line is made anew when there is something new; the keyboard stays on the button of the same name. */
   fill(line, parts) {
+    const said = JSON.stringify([parts.map((part) => part.textContent), askedOf(this.explorer.asked)]);
+    if (this.said.get(line) === said) return;
+    this.said.set(line, said);
     const focused = line.contains(document.activeElement) ? document.activeElement?.id : null;
     line.hidden = parts.length === 0;
     line.replaceChildren(...parts);
@@ -51,9 +57,7 @@ export class Bar {
     if (shown) {
       const still = `Below is still ${shown.words(explorer.models.length > 1)}.`;
       parts.push(element("span", { id: "still", text: still }));
-      const { model, text, features, target, targetFor, beam, words, edits, plain } = shown.state;
-      const back = { model, text, features, target, targetFor, beam, words, edits, plain };
-      parts.push(button("to-shown", "Back to it", "", () => explorer.change(back)));
+      parts.push(button("to-shown", "Back to it", "", () => explorer.change(askedOf(shown.state))));
     }
     parts.push(button("again", "Try again", "", () => explorer.load()));
     return parts;

@@ -4,6 +4,7 @@ import { blame } from "seq2see/blame";
 import { isStale, Lane, Recent } from "seq2see/lane";
 import { Shown } from "seq2see/shown";
 import { ASKED } from "seq2see/state";
+import { Refusal } from "seq2see/store";
 import { requestOf, settledIn } from "seq2see/suspended";
 import { Trail } from "seq2see/trail";
 import { Weights } from "seq2see/weights";
@@ -51,14 +52,9 @@ export class Explorer {
     return this.trail.state;
   }
 
-  /** @param {string} name */
-  modelNamed(name) {
-    return this.models.find((model) => model.name === name) ?? this.models[0];
-  }
-
   /** The model that is asked. */
   get model() {
-    return this.modelNamed(this.asked.model);
+    return this.models.find((model) => model.name === this.asked.model) ?? this.models[0];
   }
 
   /** Whether the screen shows something else than what is asked. */
@@ -158,12 +154,6 @@ export class Explorer {
     dataset.request = JSON.stringify(this.shown.handle.request);
   }
 
-  /** @param {Partial<State>} changes */
-  request(changes = {}) {
-    const state = { ...this.asked, ...changes };
-    return requestOf(state, this.modelNamed(state.model));
-  }
-
   async ask(request, lane = this.lane) {
     const key = JSON.stringify(request);
     const known = this.known.get(key);
@@ -175,31 +165,32 @@ export class Explorer {
   }
 
   // What needs no server to be refused.
-  refusal({ text, features }) {
-    if (text.trim() === "" && features.trim() === "") return "there is nothing to read yet";
+  check({ text, features }) {
+    if (this.store.saved) return;
     const most = this.limits.characters;
-    return text.length > most ? `it has ${text.length} characters, and at most ${most} can be read` : null;
+    const empty = text.trim() === "" && features.trim() === "";
+    if (!empty && text.length <= most) return;
+    this.lane.stop();
+    const long = `it has ${text.length} characters, and at most ${most} can be read`;
+    throw new Refusal(0, empty ? "there is nothing to read yet" : long);
   }
 
   async load() {
     const state = this.asked;
     const { model } = this;
-    const request = this.request();
+    const request = requestOf(state, model);
     this.blaming.stop();
     document.body.dataset.phase = this.phase = "asking";
     const busy = setTimeout(() => (document.body.dataset.busy = "yes"), 120);
     try {
-      const refusal = this.store.saved ? null : this.refusal(request);
-      if (refusal) this.lane.stop();
-      const handle = refusal ? null : await this.ask(request);
-      if (handle) this.answered(handle, model, state);
-      else this.refused({ text: request.text, sentence: refusal ?? "", edit: null });
+      this.check(request);
+      this.answered(await this.ask(request), model, state);
     } catch (error) {
       if (isStale(error)) return;
-      const { status = 0, message } = error;
-      const problem = { text: request.text, sentence: message, edit: null };
+      if (!(error instanceof Refusal)) throw error;
+      const problem = { text: request.text ?? "", sentence: error.message, edit: null };
       this.refused(problem);
-      if (status > 0 && request.edits.length > 0) await this.blame(problem, state, model);
+      if (error.status > 0 && request.edits.length > 0) await this.blame(problem, state, model);
     } finally {
       clearTimeout(busy);
       if (!this.lane.running) delete document.body.dataset.busy;

@@ -1,6 +1,6 @@
 // What is on the screen: a view of a model, the state that it was asked with, and what is selected in it.
 
-import { ASKED } from "seq2see/state";
+import { askedOf } from "seq2see/state";
 import { active } from "seq2see/suspended";
 
 /** @typedef {import("seq2see/state").State} State */
@@ -23,8 +23,7 @@ export class Shown {
 
   /** The same view, with the selection of a newer state. @param {State} state */
   under(state) {
-    const asked = Object.fromEntries(ASKED.map((key) => [key, this.state[key]]));
-    return new Shown(this.handle, this.model, { ...state, ...asked });
+    return new Shown(this.handle, this.model, { ...state, ...askedOf(this.state) });
   }
 
   /** @returns {MapOf | null} */

@@ -22,6 +22,9 @@ export const SIDES = ["plain", "edited", "model", "text"];
 /** @type {(keyof State)[]} */
 export const ASKED = ["model", "text", "features", "target", "targetFor", "beam", "words", "edits", "plain"];
 
+/** The part of a state that is asked for. @param {State} state @returns {Partial<State>} */
+export const askedOf = (state) => Object.fromEntries(ASKED.map((key) => [key, state[key]]));
+
 const text = (initial) => ({ initial, read: (value) => value, write: (value) => value });
 
 const number = (initial, least = 0) => ({

@@ -1,5 +1,7 @@
 // Where views and weights come from: a running server, or a page that was saved with its data.
 
+import { isStale } from "seq2see/lane";
+
 /**
  * @typedef {{name: string, run: string, about: string, addresses: {address: string, heads: number}[],
  *   features: boolean, writes: boolean, attributions: string[]}} Model
@@ -38,15 +40,19 @@ async function sentenceOf(response) {
   return `the server answered ${response.status}`;
 }
 
-async function ask(address, options) {
-  let response;
+/** What comes over the net, or word that it does not. @template Value @param {Promise<Value>} arriving */
+async function arrived(arriving) {
   try {
-    // A browser may keep the answer that a view is gone, and give it again after the view is back.
-    response = await fetch(address, { cache: "no-store", ...options });
+    return await arriving;
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isStale(error)) throw error;
     throw new Refusal(0, "the server does not answer; is `seq2see explore` still running?");
   }
+}
+
+async function ask(address, options) {
+  // A browser may keep the answer that a view is gone, and give it again after the view is back.
+  const response = await arrived(fetch(address, { cache: "no-store", ...options }));
   if (!response.ok) throw new Refusal(response.status, await sentenceOf(response));
   return response;
 }
@@ -59,7 +65,7 @@ export class LiveStore {
   summaries = [];
 
   async models() {
-    return (await ask("/api/models")).json();
+    return arrived((await ask("/api/models")).json());
   }
 
   async view(request, signal) {
@@ -69,7 +75,7 @@ export class LiveStore {
       body: JSON.stringify(request),
       headers: { "Content-Type": "application/json" },
     });
-    return { request, answer: await response.json() };
+    return { request, answer: await arrived(response.json()) };
   }
 
   async numbers(handle, path, signal) {
@@ -84,23 +90,23 @@ export class LiveStore {
 
   async map(handle, at, head, signal) {
     const response = await this.numbers(handle, (id) => `/api/map/${id}/${at}/${head}`, signal);
-    return new Uint8Array(await response.arrayBuffer());
+    return new Uint8Array(await arrived(response.arrayBuffer()));
   }
 
   async row(handle, at, head, row, signal) {
     const response = await this.numbers(handle, (id) => `/api/map/${id}/${at}/${head}?row=${row}`, signal);
-    return new Float32Array(await response.arrayBuffer());
+    return new Float32Array(await arrived(response.arrayBuffer()));
   }
 
   async thumbnails(handle, at, signal) {
     const response = await this.numbers(handle, (id) => `/api/thumbnails/${id}/${at}`, signal);
     const [heads, rows, columns] = (response.headers.get("X-Shape") ?? "").split(",").map(Number);
-    return { heads, rows, columns, bytes: new Uint8Array(await response.arrayBuffer()) };
+    return { heads, rows, columns, bytes: new Uint8Array(await arrived(response.arrayBuffer())) };
   }
 
   async summary(handle, kind, signal) {
     const response = await this.numbers(handle, (id) => `/api/summary/${id}/${kind}`, signal);
-    return new Float32Array(await response.arrayBuffer());
+    return new Float32Array(await arrived(response.arrayBuffer()));
   }
 }
 

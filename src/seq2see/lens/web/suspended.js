@@ -9,8 +9,11 @@ import { bare } from "seq2see/edits";
 
 const PLACED = ["pin", "block", "force"];
 
-/** What an edit made now is made for; another edit may put another text in the place of the one asked for. */
-/** @param {State} state @returns {Home} */
+/**
+ * What an edit made now is made for; another edit may put another text in the place of the one asked for.
+ * @param {State} state
+ * @returns {Home}
+ */
 export function homeOf({ model, text, features, edits }) {
   const other = edits.findLast((edit) => edit.kind === "source" && edit.on !== false);
   return { model, text: other?.text ?? text, features };
