@@ -38,18 +38,21 @@ def open_pipe(path: Path) -> BinaryIO:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     deadline = time.monotonic() + _PATIENCE
-    first = b""
-    while not first:
-        try:
-            first = os.read(end, 1 << 16)
-        except BlockingIOError:
-            break  # somebody is there, and has not written yet
+    while (first := _waiting(end)) == b"":  # the end, for as long as nobody has opened the other side
         if time.monotonic() > deadline:
             os.close(end)
             raise DataError(f"nobody writes to the pipe {path}; begin to write there first, or name a file")
-        time.sleep(0 if first else 0.01)
+        time.sleep(0.01)
     os.set_blocking(end, True)
-    return cast(BinaryIO, io.BufferedReader(_Resumed(end, first)))
+    return cast(BinaryIO, io.BufferedReader(_Resumed(end, first or b"")))
+
+
+def _waiting(end: int) -> bytes | None:
+    """What waits in a pipe; None if somebody is there who has not written yet."""
+    try:
+        return os.read(end, 1 << 16)
+    except BlockingIOError:
+        return None
 
 
 def kept_pipe(path: Path) -> BinaryIO:

@@ -90,7 +90,7 @@ def test_standard_input_serves_every_rung(warm: Warm, world: Path) -> None:
 
 def test_no_draw_ends_in_a_traceback(warm: Warm, world: Path) -> None:
     @settings(
-        max_examples=25,
+        max_examples=12,
         deadline=None,
         derandomize=True,
         database=None,
