@@ -5,7 +5,6 @@ its own, with its own standard streams, folder, process group and limits, and en
 """
 
 import os
-import resource
 import signal
 import sys
 import time
@@ -14,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Child", "Ended", "limit_memory", "prepare", "start"]
+__all__ = ["Child", "Ended", "prepare", "run_main", "start"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def start(
         _redirect(stdin, place, stderr)
         if first is not None:
             first()
-        code = _main(["seq2see", *words])
+        code = run_main(words, sys.stderr.write)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -122,30 +121,25 @@ def _redirect(stdin: Path | None, place: Path, stderr: int | None) -> None:
         sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
 
 
-def _main(words: list[str]) -> int:
-    """The exit code of the command, as the interpreter would give it."""
+def run_main(words: Sequence[str], report: Callable[[str], object]) -> int:
+    """The exit code of a command, as the interpreter would give it; `report` gets what it would say last."""
     from seq2see.cli import main
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv = words
+    sys.argv = ["seq2see", *words]
     try:
         main()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
-        code = 130
     except BaseException:
-        traceback.print_exc()
+        report(traceback.format_exc())
         code = 1
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
-        except (OSError, ValueError):
-            code = code or 120
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError) as error:
+            report(f"Exception ignored {error}")
+            code = 120
     return code
-
-
-def limit_memory(megabytes: int) -> None:
-    """Let allocations fail beyond a limit of address space."""
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))

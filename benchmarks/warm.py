@@ -19,6 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from benchmarks.forked import run_main
 from benchmarks.verb_draws import FILES, LINES, RUNS, SMALL, Draw
 
 __all__ = ["Ran", "Warm", "make_world", "wrong_with"]
@@ -190,26 +191,7 @@ def _become(draw: Draw, folder: Path, errors: IO[bytes]) -> None:
         if not draw.home:
             _lose_home()
         _redirect(draw, errors)
-        sys.argv = ["seq2see", *draw.words]
-        from seq2see.cli import main
-
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        except BaseException:
-            import traceback
-
-            code = 98
-            os.write(errors.fileno(), traceback.format_exc().encode())
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                if stream is not None:
-                    stream.flush()
-            except OSError as error:  # the interpreter would say so at its end, and exit with 120
-                os.write(errors.fileno(), f"Exception ignored {error}".encode())
-                code = 120
+        code = run_main(draw.words, lambda text: os.write(errors.fileno(), text.encode()))
     finally:
         os._exit(code)
 

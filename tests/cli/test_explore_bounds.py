@@ -90,6 +90,7 @@ def test_an_example_comes_from_a_regular_file(trained: Path, tmp_path: Path, kin
     data = str(trained.parent / "pairs.tsv")
     other = {"pipe": str(tmp_path / "pipe"), "regular": data}.get(kind, kind)
     (run / "recipe.yaml").write_text(recipe.replace(data, other))
+    (run / "digests.json").unlink()
     model, found = load(run, "cpu"), []
     reader = threading.Thread(target=lambda: found.append(_example(model)), daemon=True)
     reader.start()

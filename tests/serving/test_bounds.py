@@ -62,6 +62,9 @@ def test_searches_are_counted(client):
     forces = [{"kind": "force", "step": 0, "token": "k"}] * 64
     small = client.post("/api/view", json={"text": "dost", "edits": forces})
     assert small.status_code == 200
+    large = client.post("/api/view", json={"text": "b" * 500, "beam": 10, "edits": forces})
+    assert large.status_code == 422
+    assert "this would take too long (66 searches" in large.json()["detail"]
 
 
 def test_an_attribution_without_end_is_refused(client):
