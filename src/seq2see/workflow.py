@@ -14,7 +14,7 @@ import torch
 from seq2see.card import card
 from seq2see.corpus import Corpus, Files, open_files
 from seq2see.data import Pair
-from seq2see.data.batches import Batches
+from seq2see.data.batches import Stream
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
 from seq2see.data.tasks import task_settings
@@ -251,7 +251,9 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
         if pieces:
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
-    again = len(corpus.dev_pairs) - len({(pair.source, pair.features) for pair in corpus.dev_pairs})
+    again = "source" in corpus.columns and len(corpus.dev_pairs) - len(
+        {(pair.source, pair.features) for pair in corpus.dev_pairs}
+    )
     if again and isinstance(corpus.columns["target"], TargetText):
         how = COUNTED[recipe.data.by or counted_by(corpus.dev_pairs)]
         tell(f"dev scores: {how} ({many(again, 'line')} there repeat a source; --by chooses)")
@@ -284,7 +286,7 @@ def _validator(model: Predictor, corpus: Corpus) -> Callable[[Network], dict[str
     return validate
 
 
-def _loss(network: Network, batches: Batches, device: torch.device) -> float:
+def _loss(network: Network, batches: Stream, device: torch.device) -> float:
     """The loss of each token or example, without smoothing."""
     total = count = 0.0
     for batch in batches.in_order():
