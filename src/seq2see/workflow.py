@@ -273,17 +273,25 @@ def _validator(model: Predictor, corpus: Corpus) -> Callable[[Network], dict[str
     batches = corpus.dev_batches(model.recipe)
 
     def validate(network: Network) -> dict[str, float]:
-        loss = _loss(network, batches, model.device)
-        if not math.isfinite(loss):
-            raise TrainingError(
-                f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
-                "or a longer training.warmup"
-            )
+        # Running text is foretold once: its outcome holds the loss.
+        scores = {} if corpus.running else {"loss": _loss(network, batches, model.device)}
+        _refuse_not_finite(scores)
         outcome = model.outcome(corpus.dev_pairs, training.dev_examples, **model.quick)
         names = [*metrics_for(outcome), *([training.metric] if training.metric != "loss" else [])]
-        return {"loss": loss, **score(outcome, list(dict.fromkeys(names)))}
+        scores |= score(outcome, list(dict.fromkeys(names)))
+        _refuse_not_finite(scores)
+        return scores
 
     return validate
+
+
+def _refuse_not_finite(scores: dict[str, float]) -> None:
+    loss = scores.get("loss", 0.0)
+    if not math.isfinite(loss):
+        raise TrainingError(
+            f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
+            "or a longer training.warmup"
+        )
 
 
 def _loss(network: Network, batches: Stream, device: torch.device) -> float:
