@@ -20,6 +20,7 @@ from seq2see.goals import Predictor, load
 from seq2see.goals.completer import Completer
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import Output, Source, TextModel
+from seq2see.goals.text_values import NO_OUTPUT
 from seq2see.lens.edits import Edit, parse_edit
 from seq2see.lens.terminal import HeatMap
 from seq2see.lens.text_lens import TextRequest
@@ -91,7 +92,8 @@ def _write_completions(
     inputs = _Inputs(model, *_lines(file, columns, PromptFile))
     ranked = (asked.options.get("nbest") or 1) > 1
     for found in model.decode((one.source for one in inputs), inputs.ready, **asked.options):
-        _write(inputs.waiting.popleft().line, found, asked.as_json, ranked)
+        line = inputs.waiting.popleft().line
+        _write(line, found if line not in inputs.unread else [NO_OUTPUT], asked.as_json, ranked)
         if not inputs.waiting:
             sys.stdout.flush()
     return inputs.finish()
@@ -189,13 +191,14 @@ class _Inputs:
         self._model = model
         self.waiting: deque[Pair] = deque()
         self._unknown: Counter[str] = Counter()
-        self._bad = 0
+        self.unread: set[int] = set()
+        """Lines that could not be read."""
 
     def __iter__(self) -> Iterator[Pair]:
         for item in self._items:
             if isinstance(item, Problem):
                 if item.fatal:
-                    self._bad += 1
+                    self.unread.add(item.line)
                     say(f"line {item.line}: {item.kind} ({item.detail}); its output is left empty")
                     yield self._noted(Pair(item.line, "", "", ""))
                 continue
@@ -216,7 +219,7 @@ class _Inputs:
         if self._unknown:
             shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in self._unknown.most_common(10))
             say(f"symbols that training never showed: {shown}")
-        return self._bad
+        return len(self.unread)
 
 
 def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:

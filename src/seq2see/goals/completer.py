@@ -12,7 +12,7 @@ from torch import Tensor
 
 from seq2see.data import Pair
 from seq2see.data.columns import Passages
-from seq2see.decoding import DecodingSettings
+from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding.bulk import by_length
 from seq2see.decoding.search import search
 from seq2see.errors import DataError, SettingsError
@@ -98,15 +98,17 @@ class Completer(Shown):
                     [rows[place] for place in places],
                     [done + place for place in places],
                 )
-                for place, hypotheses in zip(places, here, strict=True):
-                    found[place] = [
-                        Output(
-                            self.tokenizer.decode(one.ids), one.ids, one.log_probability, one.score, one.cut
-                        )
-                        for one in hypotheses
-                    ]
+                found |= {
+                    place: [self._output(taken[place], len(rows[place]), one) for one in hypotheses]
+                    for place, hypotheses in zip(places, here, strict=True)
+                }
             yield from (found[place] for place in range(len(rows)))
             done += len(taken)
+
+    def _output(self, prompt: str, length: int, found: Hypothesis) -> Output:
+        """A prompt of some tokens as it was given, with what follows."""
+        text = prompt + self.tokenizer.decode(found.ids[length:])
+        return Output(text, found.ids, found.log_probability, found.score, found.cut)
 
     def decoding(self, **options: Any) -> DecodingSettings:
         """The recipe's way of decoding with some options changed; who asks for a beam wants no samples."""
