@@ -234,7 +234,8 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     facts = corpus.facts
     sizes = [f"{size:,}" for size in (facts.source_vocabulary, facts.target_vocabulary) if size]
     words = "; vocabularies of " if len(sizes) > 1 else "; a vocabulary of " if sizes else ""
-    counts = f"{facts.train_pairs:,} examples to train on, {facts.dev_pairs:,} to look at"
+    what = "passages" if corpus.running else "examples"
+    counts = f"{facts.train_pairs:,} {what} to train on, {facts.dev_pairs:,} to look at"
     tell(counts + words + " and ".join(sizes))
     for kind, lines in facts.skipped_lines.items():
         tell(f"left out: {many(lines, 'line')} ({kind})")

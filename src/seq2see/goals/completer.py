@@ -136,13 +136,20 @@ class Completer(Shown):
         return {"stride": self.context}
 
     def outcome(
-        self, examples: Sequence[Pair], most: int | None = None, stride: int | None = None, **options: Any
+        self,
+        examples: Sequence[Pair],
+        most: int | None = None,
+        stride: int | None = None,
+        edits: Sequence[Edit] = (),
+        **options: Any,
     ) -> Foretold:
         """How well each passage of a text is foretold; of many passages the first `most` are taken.
 
         Every token is counted once. It is told from at least `context` - `stride` tokens before it, where
         the text has as many; by default the stride is half of the context.
         """
+        if edits:
+            _refuse_lens()
         if given := [name for name, value in options.items() if value is not None]:
             raise SettingsError(f"--{given[0].split('_')[0]} is for outputs that are searched; leave it out")
         chosen = examples[:most]
