@@ -1,5 +1,6 @@
 """The goal `complete`: a text is learnt, foretold and gone on with."""
 
+import io
 import json
 import math
 from pathlib import Path
@@ -13,7 +14,9 @@ from seq2see import load
 from seq2see.data import Pair
 from seq2see.data.passages import cut
 from seq2see.data.sides import Batch
+from seq2see.data.survey import Survey
 from seq2see.errors import DataError, SettingsError
+from seq2see.goals import GOALS
 from seq2see.goals.completer import Completer
 from seq2see.models.weights import read_tensors
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
@@ -251,6 +254,61 @@ def test_learned_positions_end(folder: Path, gpt: Completer) -> None:
     assert len(next(model.decode(["the cat"], beam=1, max_length=100))[0].ids) < 20
     with pytest.raises(DataError, match="positions of this model end at 20"):
         model("the cat sat on a mat and")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"", "has no usable example"), (b"text \xff", "byte 0xff at byte 6"), (b"x", "too short")],
+)
+def test_files_that_are_no_text_are_refused(
+    content: bytes, reason: str, seq2see: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    said = seq2see("train", tmp_path / "a.txt", "--goal", "complete", "--out", tmp_path / "run")
+    assert said.code == 2 and reason in said.err
+
+
+@pytest.mark.parametrize(
+    ("passages", "kind", "steps"),
+    [(10, "characters", 500), (2000, "characters", 9766), (40_000, "bpe", 50_000)],
+)
+def test_what_is_chosen_goes_by_the_size_of_the_text(passages: int, kind: str, steps: int) -> None:
+    found = Survey(passages, [Pair(1, "", "x" * 500, "")])
+    choice = GOALS["complete"].choose(found, {}, True)
+    assert choice.values["text"]["target"]["kind"] == kind and choice.values["training"]["steps"] == steps
+    assert any(f"{500 * passages:,}" in reason for _, reason in choice.taken)
+    asked = GOALS["complete"].choose(found, {"text": {"target": {"kind": "bpe"}}}, True)
+    assert asked.values["text"]["target"]["kind"] == "bpe"
+
+
+def test_a_text_without_a_goal_is_told_of_this_one(gpt: Completer, folder: Path, seq2see: Any) -> None:
+    said = seq2see("train", folder / "text.txt", "--out", folder / "other")
+    assert said.code == 2 and "needs --goal complete" in said.err
+
+
+def test_standard_input_is_kept_and_gone_on_with(
+    tmp_path: Path, seq2see: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(TEXT.encode()))))
+    words = [word for setting in GPT for word in ("--set", setting)]
+    words += [
+        "--preset",
+        "gpt-tiny",
+        "--goal",
+        "complete",
+        "--max-steps",
+        "2",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    said = seq2see("train", "-", *words)
+    assert said.code == 0 and (tmp_path / "run" / "pairs.tsv").read_bytes() == TEXT.encode()
+
+
+def test_the_verbs_of_the_lens_are_refused(gpt: Completer, folder: Path, seq2see: Any) -> None:
+    for verb, *more in (("explore",), ("heads", folder / "text.txt")):
+        said = seq2see(verb, folder / "gpt", *more)
+        assert said.code == 2 and "not show" in said.err
 
 
 def test_the_lens_says_that_it_cannot(gpt: Completer) -> None:

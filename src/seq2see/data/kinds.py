@@ -126,6 +126,7 @@ TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags, tag_balance)
 NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers, number_range)
 CLASSES = ExampleKind(_are_classes, without_number, odd_labels, label_balance)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
+# Running text is never guessed: lines without tabs are mostly pairs that went wrong.
 RUNNING = ExampleKind(lambda sample, format: None, lambda example, numbers: None, None, opens=TextFile)
-KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
+KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "complete": RUNNING, "generate": TEXTS}
 """Kinds by the names of their goals, in the order in which they are considered; the last suits anything."""

@@ -343,6 +343,8 @@ class PairFile:
                 count += 1
                 if count <= 3:
                     rows.append(f"{self.name}, line {item.line}: {item.kind} ({item.detail})")
+        if self.paths and _ending(self.paths[0]) == ".txt" and not self.running:
+            way_out += "; a text that a model is to go on with needs --goal complete"
         many = f"{count:,} bad lines, the first 3 shown" if count > 3 else "these lines cannot be used"
         return DataError(
             "\n".join(
