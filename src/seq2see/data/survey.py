@@ -37,13 +37,13 @@ class Split:
     seed: int
 
     def holds_out(self, pair: Pair, place: int) -> bool:
-        """Whether an example, the so-manieth of its file, belongs to the dev set."""
+        """Whether an example belongs to the dev set, wherever in the file it stands."""
         return _place(pair, self.seed) < self.bound
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The end of running text is held out, from the so-manieth passage on."""
+    """The end of running text is held out, from a passage on that is counted from 0."""
 
     first: int
 
