@@ -7,12 +7,13 @@ from itertools import islice
 import numpy as np
 
 from seq2see.data import BadLines, Pair, PairFile
-from seq2see.data.batches import Batches
+from seq2see.data.batches import Batches, Stream
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.kinds import guess_goal
 from seq2see.data.settings import DataSettings
-from seq2see.data.survey import Split, Survey, split, survey
+from seq2see.data.survey import Split, Survey, Tail, split, survey, tail
+from seq2see.data.windows import Windows
 from seq2see.errors import DataError
 from seq2see.goals import Columns, Goal, goal_named
 from seq2see.recipe import Recipe
@@ -38,7 +39,7 @@ def goal_of(settings: DataSettings) -> tuple[str, str]:
 def checked_file(name: str, settings: DataSettings, goal: Goal, training: bool = False) -> PairFile:
     """A file whose examples are checked for what a goal needs of them."""
     numbers = list(map(str, settings.numbers))
-    return PairFile(
+    return goal.examples.opens(
         name, settings, training=training, check=lambda example: goal.examples.problem(example, numbers)
     )
 
@@ -51,13 +52,13 @@ class Files:
     found: Survey
     dev: PairFile | None
     dev_found: Survey | None
-    held_out: Split | None
+    held_out: Split | Tail | None
     bad_lines: BadLines
 
     def train_pairs(self) -> Iterator[Pair]:
         """The examples to train on, in the order of the file."""
-        for pair in self.found.examples:
-            if self.held_out is None or not self.held_out.holds_out(pair):
+        for place, pair in enumerate(self.found.examples):
+            if self.held_out is None or not self.held_out.holds_out(pair, place):
                 yield pair
 
     def some_train_pairs(self, most: int) -> Iterator[Pair]:
@@ -65,11 +66,14 @@ class Files:
         return islice(self.train_pairs(), None, None, -(-self.found.count // most))
 
     def dev_pairs(self) -> list[Pair]:
-        """The examples to look at now and then; of a very large dev file an even sample."""
+        """The examples to look at now and then; of a very large dev file an even sample, or its beginning."""
+        if self.dev_found is not None and self.train.running:
+            return list(islice(self.dev_found.examples, _DEV_MOST))
         if self.dev_found is not None:
             return self.dev_found.sample[:: -(-len(self.dev_found.sample) // _DEV_PAIRS)]
         assert self.held_out is not None
-        return [pair for pair in self.found.examples if self.held_out.holds_out(pair)]
+        kept = enumerate(self.found.examples)
+        return [pair for place, pair in kept if self.held_out.holds_out(pair, place)]
 
     def fingerprint(self) -> str:
         """A digest of all that decides which examples there are."""
@@ -86,7 +90,11 @@ def open_files(settings: DataSettings, seed: int, goal: Goal) -> Files:
     found = survey(train, settings.bad_lines)
     if dev is not None:
         return Files(train, found, dev, survey(dev, settings.bad_lines), None, settings.bad_lines)
-    held_out = split(found, settings.dev_share, _DEV_MOST, seed)
+    held_out: Split | Tail = (
+        tail(found, settings.dev_share, _DEV_MOST)
+        if train.running
+        else split(found, settings.dev_share, _DEV_MOST, seed)
+    )
     return Files(train, found, None, None, held_out, settings.bad_lines)
 
 
@@ -103,6 +111,7 @@ class Corpus:
     """Everything that training needs of the data."""
 
     columns: Columns
+    running: bool
     train: Encoded
     dev: Encoded
     dev_pairs: list[Pair]
@@ -142,19 +151,30 @@ class Corpus:
             )
         short_enough = set(dev.lines.tolist())
         dev_pairs = [pair for pair in dev_pairs if pair.line in short_enough]
-        facts = _facts(files, train, dev, dev_pairs, columns, fingerprint)
-        return cls(columns, train, dev, dev_pairs, facts, list(files.some_train_pairs(_FLOOR_FROM)))
+        facts = _facts(files, train, dev, dev_pairs, columns, fingerprint, limit)
+        return cls(
+            columns,
+            files.train.running,
+            train,
+            dev,
+            dev_pairs,
+            facts,
+            list(files.some_train_pairs(_FLOOR_FROM)),
+        )
 
-    def batches(self, recipe: Recipe) -> Batches:
+    def batches(self, recipe: Recipe) -> Stream:
         """The endless stream of training batches."""
         return self._batches(self.train, recipe)
 
-    def dev_batches(self, recipe: Recipe) -> Batches:
+    def dev_batches(self, recipe: Recipe) -> Stream:
         """The dev set in batches."""
         return self._batches(self.dev, recipe)
 
-    def _batches(self, data: Encoded, recipe: Recipe) -> Batches:
-        training = recipe.training
+    def _batches(self, data: Encoded, recipe: Recipe) -> Stream:
+        training, context = recipe.training, recipe.data.max_length
+        if self.running:
+            tokens, windows = training.batch_tokens, training.batch_pairs
+            return Windows(data, self.columns, context, tokens, recipe.seed, windows)
         return Batches(
             data,
             self.columns,
@@ -166,10 +186,18 @@ class Corpus:
 
 
 def _facts(
-    files: Files, train: Encoded, dev: Encoded, dev_pairs: list[Pair], columns: Columns, fingerprint: str
+    files: Files,
+    train: Encoded,
+    dev: Encoded,
+    dev_pairs: list[Pair],
+    columns: Columns,
+    fingerprint: str,
+    limit: int,
 ) -> DataFacts:
-    sources, targets = train["source"].lengths, train["target"].lengths
-    seen_in_dev = {(pair.source, pair.features) for pair in dev_pairs}
+    targets = train["target"].lengths
+    # What is read of running text is what a window of it holds.
+    sources = train["source"].lengths if "source" in columns else np.array([limit])
+    seen_in_dev = {(pair.source, pair.features) for pair in dev_pairs if pair.source}
     overlap = seen_in_dev & {(pair.source, pair.features) for pair in files.found.sample}
     return DataFacts(
         fingerprint=fingerprint,
@@ -183,7 +211,7 @@ def _facts(
         longest_source=int(sources.max()),
         longest_target=int(targets.max()),
         length_ratio=round(float(np.quantile(targets / np.maximum(sources, 1), 0.999)), 3),
-        source_vocabulary=getattr(columns["source"], "size", 0),
+        source_vocabulary=getattr(columns.get("source"), "size", 0),
         target_vocabulary=getattr(columns["target"], "size", 0),
         unknown_in_dev=_unknown(columns, dev_pairs),
     )
@@ -192,7 +220,7 @@ def _facts(
 def _unknown(columns: Columns, pairs: list[Pair]) -> dict[str, dict[str, int]]:
     """Pieces of the dev set that the vocabularies do not know, with their counts."""
     found: dict[str, dict[str, int]] = {}
-    source, target = columns["source"], columns["target"]
+    source, target = columns.get("source"), columns["target"]
     if isinstance(source, SourceText):
         codec = source.codec
         found["source"] = dict(codec.source.unknown(pair.source for pair in pairs).most_common(20))

@@ -14,7 +14,7 @@ import torch
 from seq2see.card import card
 from seq2see.corpus import Corpus, Files, open_files
 from seq2see.data import Pair
-from seq2see.data.batches import Batches
+from seq2see.data.batches import Stream
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
 from seq2see.data.tasks import task_settings
@@ -234,7 +234,8 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     facts = corpus.facts
     sizes = [f"{size:,}" for size in (facts.source_vocabulary, facts.target_vocabulary) if size]
     words = "; vocabularies of " if len(sizes) > 1 else "; a vocabulary of " if sizes else ""
-    counts = f"{facts.train_pairs:,} examples to train on, {facts.dev_pairs:,} to look at"
+    what = "passages" if corpus.running else "examples"
+    counts = f"{facts.train_pairs:,} {what} to train on, {facts.dev_pairs:,} to look at"
     tell(counts + words + " and ".join(sizes))
     for kind, lines in facts.skipped_lines.items():
         tell(f"left out: {many(lines, 'line')} ({kind})")
@@ -251,7 +252,9 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
         if pieces:
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
-    again = len(corpus.dev_pairs) - len({(pair.source, pair.features) for pair in corpus.dev_pairs})
+    again = "source" in corpus.columns and len(corpus.dev_pairs) - len(
+        {(pair.source, pair.features) for pair in corpus.dev_pairs}
+    )
     if again and isinstance(corpus.columns["target"], TargetText):
         how = COUNTED[recipe.data.by or counted_by(corpus.dev_pairs)]
         tell(f"dev scores: {how} ({many(again, 'line')} there repeat a source; --by chooses)")
@@ -271,20 +274,28 @@ def _validator(model: Predictor, corpus: Corpus) -> Callable[[Network], dict[str
     batches = corpus.dev_batches(model.recipe)
 
     def validate(network: Network) -> dict[str, float]:
-        loss = _loss(network, batches, model.device)
-        if not math.isfinite(loss):
-            raise TrainingError(
-                f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
-                "or a longer training.warmup"
-            )
+        # Running text is foretold once: its outcome holds the loss.
+        scores = {} if corpus.running else {"loss": _loss(network, batches, model.device)}
+        _refuse_not_finite(scores)
         outcome = model.outcome(corpus.dev_pairs, training.dev_examples, **model.quick)
         names = [*metrics_for(outcome), *([training.metric] if training.metric != "loss" else [])]
-        return {"loss": loss, **score(outcome, list(dict.fromkeys(names)))}
+        scores |= score(outcome, list(dict.fromkeys(names)))
+        _refuse_not_finite(scores)
+        return scores
 
     return validate
 
 
-def _loss(network: Network, batches: Batches, device: torch.device) -> float:
+def _refuse_not_finite(scores: dict[str, float]) -> None:
+    loss = scores.get("loss", 0.0)
+    if not math.isfinite(loss):
+        raise TrainingError(
+            f"the loss on the dev set became {loss}; start a new run with a lower training.learning_rate "
+            "or a longer training.warmup"
+        )
+
+
+def _loss(network: Network, batches: Stream, device: torch.device) -> float:
     """The loss of each token or example, without smoothing."""
     total = count = 0.0
     for batch in batches.in_order():

@@ -26,7 +26,14 @@ def check(
     columns = columns_of(base, **named)
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
     kind, numbers = _kind(meant), list(map(str, columns.numbers))
-    found = run_check(files, columns, lambda example: kind.problem(example, numbers), kind.odd, kind.targets)
+    found = run_check(
+        files,
+        columns,
+        lambda example: kind.problem(example, numbers),
+        kind.odd,
+        kind.targets,
+        kind.opens,
+    )
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:

@@ -38,7 +38,7 @@ def file_for(model: Predictor, path: str, named: Named) -> PairFile:
     columns, goal = columns_for(model, named), goal_named(model.recipe.goal)
     refuse_repeats(columns)
     numbers = list(map(str, columns.numbers))
-    return PairFile(path, columns, check=lambda example: goal.examples.problem(example, numbers))
+    return goal.examples.opens(path, columns, check=lambda example: goal.examples.problem(example, numbers))
 
 
 def examples_for(model: Predictor, path: str, named: Named) -> list[Pair]:

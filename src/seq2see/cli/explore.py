@@ -37,6 +37,11 @@ def explore(
 ) -> None:
     """Serve the explorer until Ctrl-C; it answers to these further names of its host."""
     models = [(run, load(run, device)) for run in runs]
+    for run, model in models:
+        if not model.attributions:
+            raise SettingsError(
+                f"{run} is for --goal {model.recipe.goal}, which the explorer does not show yet; try predict"
+            )
     serve_explorer(models, host, port, example or _example(models[0][1]), browser, names)
 
 

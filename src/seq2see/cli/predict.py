@@ -13,11 +13,14 @@ from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.kinds import without_number
 from seq2see.data.lines import Arriving
 from seq2see.data.pairs import Columns
+from seq2see.data.passages import PromptFile
 from seq2see.engines import use_engine
 from seq2see.errors import SettingsError
 from seq2see.goals import Predictor, load
+from seq2see.goals.completer import Completer
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import Output, Source, TextModel
+from seq2see.goals.text_values import NO_OUTPUT
 from seq2see.lens.edits import Edit, parse_edit
 from seq2see.lens.terminal import HeatMap
 from seq2see.lens.text_lens import TextRequest
@@ -50,19 +53,50 @@ def predict(run: Path, file: str, columns: Named, asked: Asked) -> None:
     model = load(run, asked.device)
     edits = [parse_edit(edit) for edit in asked.edits]
     here = columns_for(model, columns)
-    if isinstance(model, TextModel):
-        if asked.probabilities:
-            raise SettingsError(f"{run} writes texts; --nbest and --json give their log-probabilities")
-        options = {**asked.options, **({"edits": edits} if edits else {})}
-        if not edits:
-            choose_engine(model, run, asked, prefix=bool(asked.prefix))
-        bad = write_outputs(model, file, here, asked, options)
-    else:
-        assert isinstance(model, ReadingModel)
-        _refuse_search(run, model, asked)
-        bad = _write_answers(model, file, here, asked, edits)
-    if bad:
+    write_all = next(writer for kind, writer in _WRITERS.items() if isinstance(model, kind))
+    if write_all(model, run, file, here, asked, edits):
         sys.exit(1)
+
+
+def _write_texts(
+    model: TextModel, run: Path, file: str, columns: Columns, asked: Asked, edits: Sequence[Edit]
+) -> int:
+    """Write a text for each line, and give the number of lines that could not be read."""
+    _refuse_probabilities(run, asked)
+    options = {**asked.options, **({"edits": edits} if edits else {})}
+    if not edits:
+        choose_engine(model, run, asked, prefix=bool(asked.prefix))
+    return write_outputs(model, file, columns, asked, options)
+
+
+def _refuse_probabilities(run: Path, asked: Asked) -> None:
+    if asked.probabilities:
+        raise SettingsError(f"{run} writes texts; --nbest and --json give their log-probabilities")
+
+
+def _write_completions(
+    model: Completer, run: Path, file: str, columns: Columns, asked: Asked, edits: Sequence[Edit]
+) -> int:
+    """Write each line with what follows it."""
+    _refuse_probabilities(run, asked)
+    misfits = {
+        "--edit": edits,
+        "--show-attention": asked.show_attention,
+        "--prefix": asked.prefix,
+        "--int8": asked.int8,
+        "--engine": asked.engine not in ("auto", "torch"),
+        "--hard": asked.options.get("hard_attention"),
+    }
+    for name in (name for name, given in misfits.items() if given):
+        raise SettingsError(f"{run} goes on with a text, where {name} means nothing yet; leave it out")
+    inputs = _Inputs(model, *_lines(file, columns, PromptFile))
+    ranked = (asked.options.get("nbest") or 1) > 1
+    for found in model.decode((one.source for one in inputs), inputs.ready, **asked.options):
+        line = inputs.waiting.popleft().line
+        _write(line, found if line not in inputs.unread else [NO_OUTPUT], asked.as_json, ranked)
+        if not inputs.waiting:
+            sys.stdout.flush()
+    return inputs.finish()
 
 
 def _refuse_search(run: Path, model: ReadingModel[Any], asked: Asked) -> None:
@@ -96,9 +130,10 @@ def write_outputs(
 
 
 def _write_answers(
-    model: ReadingModel[Any], file: str, columns: Columns, asked: Asked, edits: Sequence[Edit]
+    model: ReadingModel[Any], run: Path, file: str, columns: Columns, asked: Asked, edits: Sequence[Edit]
 ) -> int:
     """The same for a model that reads but does not write."""
+    _refuse_search(run, model, asked)
     inputs = _Inputs(model, *_lines(file, columns))
     for found in model.answers(inputs, edits, inputs.ready):
         example = inputs.waiting.popleft()
@@ -114,6 +149,14 @@ def _write_answers(
     return inputs.finish()
 
 
+_WRITERS: dict[type[Any], Callable[..., int]] = {
+    TextModel: _write_texts,
+    Completer: _write_completions,
+    ReadingModel: _write_answers,
+}
+"""By the kind of a model: what writes its answers, and gives the number of lines that could not be read."""
+
+
 def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]) -> None:
     """Where a model that reads looked, on standard error; without attention, what each token did."""
     view = model.lens.look(example, edits)
@@ -127,12 +170,12 @@ def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]
         errors.print(f"{said}: {told}")
 
 
-def _lines(file: str, columns: Columns) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
+def _lines(
+    file: str, columns: Columns, opens: type[PairFile] = PairFile
+) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
     """The lines of a file or of standard input, and whether the next can be had without waiting."""
     numbers = list(map(str, columns.numbers))
-    reader = PairFile(
-        file, columns, needs_target=False, check=lambda example: without_number(example, numbers)
-    )
+    reader = opens(file, columns, needs_target=False, check=lambda example: without_number(example, numbers))
     if not is_pipe(Path(file)):
         return iter(reader), lambda: True
     arriving = Arriving(open_pipe(Path(file)), "standard input" if file == "-" else file)
@@ -148,13 +191,14 @@ class _Inputs:
         self._model = model
         self.waiting: deque[Pair] = deque()
         self._unknown: Counter[str] = Counter()
-        self._bad = 0
+        self.unread: set[int] = set()
+        """Lines that could not be read."""
 
     def __iter__(self) -> Iterator[Pair]:
         for item in self._items:
             if isinstance(item, Problem):
                 if item.fatal:
-                    self._bad += 1
+                    self.unread.add(item.line)
                     say(f"line {item.line}: {item.kind} ({item.detail}); its output is left empty")
                     yield self._noted(Pair(item.line, "", "", ""))
                 continue
@@ -175,7 +219,7 @@ class _Inputs:
         if self._unknown:
             shown = ", ".join(f"{piece!r} x{count:,}" for piece, count in self._unknown.most_common(10))
             say(f"symbols that training never showed: {shown}")
-        return self._bad
+        return len(self.unread)
 
 
 def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:

@@ -36,7 +36,7 @@ def train(options: dict[str, Any], as_json: bool) -> None:
                 f"the run is in {trained.folder}; try:",
                 f"  seq2see evaluate {trained.folder} FILE",
                 f"  seq2see predict {trained.folder} FILE",
-                f"  seq2see explore {trained.folder}",
+                *([f"  seq2see explore {trained.folder}"] if trained.model.attributions else []),
             ]
         )
     )

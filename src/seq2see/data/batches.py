@@ -1,6 +1,7 @@
 """Batches by token budget, with length buckets, in a seeded order that can be taken up anywhere."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +9,27 @@ import numpy.typing as npt
 from seq2see.data.encoded import Columns, Encoded
 from seq2see.data.sides import Batch
 
-__all__ = ["Batch", "Batches"]
+__all__ = ["Batch", "Batches", "Stream"]
 
 _POOL = 1 << 17
 """How many pairs are sorted by length together: enough for hardly any padding, few enough to stay small."""
+
+
+class Stream(Protocol):
+    """An endless stream of training batches, epoch after epoch."""
+
+    epoch: int
+
+    def state(self) -> dict[str, int]:
+        """Where in the data the stream stands."""
+
+    def restore(self, state: dict[str, int]) -> None:
+        """Go on from a place that `state` gave."""
+
+    def __iter__(self) -> Iterator[Batch]: ...
+
+    def in_order(self) -> Iterator[Batch]:
+        """One pass over everything, for a loss on held-out examples."""
 
 
 class Batches:

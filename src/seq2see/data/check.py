@@ -72,13 +72,14 @@ def check(
     problem: Check | None = None,
     odd: Odd | None = None,
     targets: Targets | None = None,
+    opens: type[PairFile] = PairFile,
 ) -> list[FileCheck]:
     """Look through files of pairs; the first is the training data, the others are dev or test data.
 
     `problem` finds what is wrong with one example, and `odd` with all of a file together; `targets` says what
-    the targets of a file are.
+    the targets of a file are; `opens` reads the files.
     """
-    files = [PairFile(name, columns, training=not place, check=problem) for place, name in enumerate(names)]
+    files = [opens(name, columns, training=not place, check=problem) for place, name in enumerate(names)]
     for path in (path for file in files for path in file.paths):
         # A misspelt last name is told before the first file is read; pipes are opened only once.
         if path.is_dir() or not path.exists():
@@ -151,7 +152,7 @@ class _Contents:
     """A file read once: its problems, its sides, and keys that stand for its pairs."""
 
     def __init__(self, file: PairFile, odd: Odd | None = None, targets: Targets | None = None) -> None:
-        self.name = file.name
+        self.name, self._running = file.name, file.running
         self._odd, self._targets, self._examples = odd, targets, list[Pair]()
         self.lines = 0
         self.tally = _Tally()
@@ -171,7 +172,8 @@ class _Contents:
         pairs = len(self._numbers)
         if self._odd is not None or self.tally.counts["same on both sides"] >= _RARE * pairs:
             self.tally.drop("same on both sides")
-        source, target = self.source.summary(), self.target.summary()
+        source = self.source.summary() if not self._running else None
+        target = self.target.summary()
         features = self.features.summary() if self.features else None
         if source and target and pairs >= _LEAST_PAIRS and self._odd is None:
             self._find_disproportion(source, target)
@@ -180,7 +182,7 @@ class _Contents:
                 self.tally.add(problem)
         meant = self._targets(self._examples) if self._targets is not None and self._examples else None
         self._examples = []
-        if training:
+        if training and not self._running:
             self._find_seen(training)
         coverage = self._coverage(training) if training and pairs else {}
         problems, counts = self.tally.in_order(), dict(self.tally.counts)
@@ -211,6 +213,8 @@ class _Contents:
         self._source_keys.extend(map(hash, zip(sources, features, strict=True)))
         self._pair_keys.extend(map(hash, zip(sources, features, targets, strict=True)))
         joined = {"source": self.source.add(sources), "target": self.target.add(targets)}
+        if self._running:
+            return  # a passage may be like another, and begins and ends anywhere
         self._note("surrounding space", {name: side.spaced() for name, side in joined.items()}, numbers)
         if self.features:
             self.features.add([text.translate(_FEATURE_SEPARATORS) for text in features])
@@ -232,6 +236,8 @@ class _Contents:
 
     def _find_repeats(self) -> _Index:
         """Tally pairs that came before, and sources that came before with another target."""
+        if self._running:
+            return _Index(np.empty(0, np.int64), np.empty(0, np.uint32))
         lines, first = _Index(np.frombuffer(self._pair_keys, np.int64), self.numbers).repeats()
         self._pair_keys = array("q")  # each index is as large as the keys: never hold more than needed
         self.tally.add_many("duplicate", lines, lambda i: f"the same as line {first[i]}")
@@ -276,7 +282,8 @@ class _Contents:
 
     def _coverage(self, training: "_Contents") -> dict[str, Coverage]:
         covered = {}
-        for side, known in ((self.source, training.source), (self.target, training.target)):
+        sides = ((self.source, training.source), (self.target, training.target))
+        for side, known in sides[self._running :]:
             summary = known.summary()
             covered[side.name] = side.coverage(known, by_words=summary is not None and summary.listed)
         if self.features and training.features:

@@ -7,10 +7,21 @@ from typing import NamedTuple
 from seq2see.data.check import Odd, Targets
 from seq2see.data.oddities import label_balance, number_range, odd_labels, odd_numbers, odd_tags, tag_balance
 from seq2see.data.pairs import Pair, PairFile, Problem
+from seq2see.data.passages import TextFile
 from seq2see.data.survey import peek
 from seq2see.data.values import many, parse_number, split_tags, split_words
 
-__all__ = ["CLASSES", "KINDS", "NUMBERS", "TAGS", "TEXTS", "ExampleKind", "guess_goal", "without_number"]
+__all__ = [
+    "CLASSES",
+    "KINDS",
+    "NUMBERS",
+    "RUNNING",
+    "TAGS",
+    "TEXTS",
+    "ExampleKind",
+    "guess_goal",
+    "without_number",
+]
 
 _MOST_CLASSES = 100
 _EACH = 10
@@ -33,6 +44,8 @@ class ExampleKind(NamedTuple):
     """What is odd about all examples of a file together."""
     targets: Targets | None = None
     """What the targets of a file are, in a line."""
+    opens: type[PairFile] = PairFile
+    """What reads its files."""
 
 
 def guess_goal(file: PairFile) -> tuple[str, str]:
@@ -113,5 +126,7 @@ TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags, tag_balance)
 NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers, number_range)
 CLASSES = ExampleKind(_are_classes, without_number, odd_labels, label_balance)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
-KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "generate": TEXTS}
+# Running text is never guessed: lines without tabs are mostly pairs that went wrong.
+RUNNING = ExampleKind(lambda sample, format: None, lambda example, numbers: None, None, opens=TextFile)
+KINDS = {"tag": TAGS, "regress": NUMBERS, "classify": CLASSES, "complete": RUNNING, "generate": TEXTS}
 """Kinds by the names of their goals, in the order in which they are considered; the last suits anything."""

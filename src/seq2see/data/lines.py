@@ -16,7 +16,15 @@ from seq2see.errors import DataError
 from seq2see.pipes import is_pipe, kept_pipe
 from seq2see.wording import quoted
 
-__all__ = ["LONGEST_LINE", "Arriving", "fingerprint", "open_bytes", "read_lines", "save_standard_input"]
+__all__ = [
+    "LONGEST_LINE",
+    "Arriving",
+    "fingerprint",
+    "open_bytes",
+    "read_lines",
+    "read_text",
+    "save_standard_input",
+]
 
 LONGEST_LINE = 100_000
 """Bytes; a longer line is almost always a file of another format."""
@@ -74,21 +82,46 @@ class Arriving:
 def _blocks(read: Callable[[], bytes], name: str) -> Iterator[list[bytes]]:
     """What each read brings, cut into lines; the unfinished last line waits for the next read."""
     rest, mark = b"", codecs.BOM_UTF8
+    for block in _read(read, name):
+        block, mark = block.removeprefix(mark), b""
+        *whole, tail = block.split(b"\n")
+        if whole:
+            yield [rest + whole[0], *whole[1:]]
+            rest = tail
+        elif len(rest) <= LONGEST_LINE:
+            rest += tail
+    if rest:
+        yield [rest]
+
+
+def _read(read: Callable[[], bytes], name: str) -> Iterator[bytes]:
+    """What each read brings; errors of the file become sentences."""
     try:
         while block := read():
-            block, mark = block.removeprefix(mark), b""
-            *whole, tail = block.split(b"\n")
-            if whole:
-                yield [rest + whole[0], *whole[1:]]
-                rest = tail
-            elif len(rest) <= LONGEST_LINE:
-                rest += tail
+            yield block
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{name} is not a whole gzip file: {error}") from None
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror}") from None
-    if rest:
-        yield [rest]
+
+
+def read_text(stream: BinaryIO, name: str) -> Iterator[str]:
+    """A text in parts, every character of it as it stands in the file; what is not UTF-8 is refused."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    done, lines = 0, 1  # bytes that are decoded
+    try:
+        for block in _read(lambda: stream.read(_BLOCK), name):
+            part = decoder.decode(block)
+            done += len(part.encode())
+            lines += part.count("\n")
+            yield part
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        lines += error.object[: error.start].count(b"\n")
+        raise DataError(
+            f"{name} is not UTF-8: byte 0x{error.object[error.start]:02x} at byte {done + error.start + 1} "
+            f"of the file, on line {lines}; save it as UTF-8, for instance with iconv"
+        ) from None
 
 
 def fingerprint(path: Path) -> str:

@@ -17,9 +17,19 @@ from seq2see.data.tasks import Task, is_task
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import Settings
 
-__all__ = ["BadLines", "Check", "Columns", "Pair", "PairFile", "Problem", "columns_of", "refuse_repeats"]
+__all__ = [
+    "NO_TEXT",
+    "BadLines",
+    "Check",
+    "Columns",
+    "Pair",
+    "PairFile",
+    "Problem",
+    "columns_of",
+    "refuse_repeats",
+]
 
-_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 BadLines = Literal["refuse", "skip"]
@@ -38,6 +48,8 @@ class Columns(Settings):
     """Further columns of numbers, which a model that predicts a class or a number also gets."""
     categories: tuple[Column, ...] = ()
     """The same for columns of a few distinct words."""
+    documents: Literal["file", "line"] = "file"
+    """Of running text: whether a file is one text, or each line a document."""
 
     @field_validator("source", "target", "features", "numbers", "categories")
     @classmethod
@@ -108,6 +120,11 @@ Check = Callable[[Pair], Problem | None]
 
 class PairFile:
     """A file of examples, several line-aligned files written `a,b`, which count as columns, or a task."""
+
+    running = False
+    """Whether examples are passages of running text, each going on where the one before it ends."""
+    sampled = 50_000
+    """How many examples a sample of it has at least, where it has as many."""
 
     def __init__(
         self,
@@ -298,7 +315,7 @@ class PairFile:
         yield from self._usable(number, fields)
 
     def _usable(self, number: int, fields: Fields) -> Iterator[Pair | Problem]:
-        if found := _NO_TEXT.search("".join((*fields[:3], *fields.extras))):
+        if found := NO_TEXT.search("".join((*fields[:3], *fields.extras))):
             # In JSON it was escaped, so that it was not to be seen in the line.
             nul = found[0] == "\x00"
             kind, what = ("NUL byte", "\\u0000") if nul else ("not JSON", "half of a surrogate pair")
@@ -326,6 +343,8 @@ class PairFile:
                 count += 1
                 if count <= 3:
                     rows.append(f"{self.name}, line {item.line}: {item.kind} ({item.detail})")
+        if self.paths and _ending(self.paths[0]) == ".txt" and not self.running:
+            way_out += "; a text that a model is to go on with needs --goal complete"
         many = f"{count:,} bad lines, the first 3 shown" if count > 3 else "these lines cannot be used"
         return DataError(
             "\n".join(

@@ -15,9 +15,9 @@ class DataSettings(Columns):
     train: str
     dev: str | None = None
     dev_share: float = Field(default=0.1, gt=0, lt=1)
-    """Without a dev file: the share of sources held out, up to a thousand."""
+    """Without a dev file: the share of sources held out, up to a thousand; of running text, the end."""
     max_length: int = Field(default=512, ge=2, le=100_000)
-    """Tokens; longer pairs are left out of training."""
+    """Tokens; longer pairs are left out of training. Of running text, so many are seen together."""
     bad_lines: BadLines = "refuse"
     by: Literal["line", "source"] | None = None
     """What counts once where texts of the dev set are scored; by default as the file looks."""

@@ -12,9 +12,8 @@ from seq2see.data.pairs import BadLines, Pair, PairFile, Problem
 from seq2see.data.spool import Spool
 from seq2see.errors import DataError
 
-__all__ = ["Split", "Survey", "peek", "split", "survey"]
+__all__ = ["Split", "Survey", "Tail", "peek", "split", "survey", "tail"]
 
-_SAMPLE = 50_000
 _PEEK = 5000
 
 
@@ -37,9 +36,20 @@ class Split:
     bound: int
     seed: int
 
-    def holds_out(self, pair: Pair) -> bool:
-        """Whether an example belongs to the dev set."""
+    def holds_out(self, pair: Pair, place: int) -> bool:
+        """Whether an example belongs to the dev set, wherever in the file it stands."""
         return _place(pair, self.seed) < self.bound
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The end of running text is held out, from a passage on that is counted from 0."""
+
+    first: int
+
+    def holds_out(self, pair: Pair, place: int) -> bool:
+        """Whether a passage belongs to the dev set."""
+        return place >= self.first
 
 
 def peek(file: PairFile) -> list[Pair]:
@@ -62,7 +72,7 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
             continue
         if count % stride == 0:
             sample.append(item)
-            if len(sample) > 2 * _SAMPLE:
+            if len(sample) > 2 * file.sampled:
                 sample, stride = sample[::2], stride * 2
         spool.append(item)
         count += 1
@@ -82,6 +92,13 @@ def split(found: Survey, share: float, most: int, seed: int) -> Split:
     if len(places) < 2:
         raise DataError("one source is too few to hold any out for the dev set; name a file with --dev")
     return Split(int(places[min(rank, len(places) - 1)]), seed)
+
+
+def tail(found: Survey, share: float, most: int) -> Tail:
+    """Hold out the last share of the passages of a text."""
+    if found.count < 2:
+        raise DataError("the text is too short to hold any of it out for the dev set; name a file with --dev")
+    return Tail(found.count - max(1, min(round(share * found.count), most)))
 
 
 def _place(pair: Pair, seed: int) -> int:

@@ -2,7 +2,17 @@
 
 from seq2see.evaluation.compare import Comparison, compare
 from seq2see.evaluation.metrics import METRICS, Metric, metric_named, metrics_for, score, score_outputs
-from seq2see.evaluation.outcomes import Classes, Example, LabelSets, Numbers, Outcome, Tags, Texts, Unit
+from seq2see.evaluation.outcomes import (
+    Classes,
+    Example,
+    Foretold,
+    LabelSets,
+    Numbers,
+    Outcome,
+    Tags,
+    Texts,
+    Unit,
+)
 from seq2see.evaluation.texts import worst
 
 __all__ = [
@@ -10,6 +20,7 @@ __all__ = [
     "Classes",
     "Comparison",
     "Example",
+    "Foretold",
     "LabelSets",
     "Metric",
     "Numbers",

@@ -73,7 +73,6 @@ def _p(metric: Metric, first: Outcome, second: Outcome, samples: int, seed: int)
         return metric.paired(first, second, samples, seed), _BOOTSTRAP
     random = np.random.default_rng(seed)
     if metric.parts is None:
-        assert metric.score is not None
         score = metric.score
         differences = np.array(
             [score(second.draw(rows)) - score(first.draw(rows)) for rows in _draws(random, samples, first)]

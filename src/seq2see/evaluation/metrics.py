@@ -9,8 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seq2see.errors import SettingsError
-from seq2see.evaluation import classes, numbers, tags, texts
-from seq2see.evaluation.outcomes import Classes, Example, LabelSets, Numbers, Outcome, Tags, Texts, Unit
+from seq2see.evaluation import classes, numbers, running, tags, texts
+from seq2see.evaluation.outcomes import (
+    Classes,
+    Example,
+    Foretold,
+    LabelSets,
+    Numbers,
+    Outcome,
+    Tags,
+    Texts,
+    Unit,
+)
 from seq2see.settings import near
 
 __all__ = ["METRICS", "Metric", "metric_named", "metrics_for", "score", "score_outputs"]
@@ -26,8 +36,7 @@ class Metric:
     name: str
     meaning: str
     kinds: Kinds
-    score: Callable[[Any], float] | None
-    """None for what only training can work out."""
+    score: Callable[[Any], float]
     higher_is_better: bool = True
     unit: str = "%"
     share: bool = False
@@ -36,6 +45,8 @@ class Metric:
     """Whether it says something about this outcome."""
     parts: Parts | None = None
     """(examples, 2), where the score is the sum of the first column over the sum of the second."""
+    only_training: Kinds = ()
+    """Outcomes that do not tell it: for these only training can work it out."""
     paired: Callable[[Any, Any, int, int], float] | None = None
     """The p of two outcomes, a number of samples and a seed, where a library has its own test."""
 
@@ -43,6 +54,10 @@ class Metric:
     def goals(self) -> tuple[str, ...]:
         """The goals whose outcomes it is for."""
         return tuple(dict.fromkeys(kind.goal for kind in self.kinds))
+
+    def fits(self, outcome: type[Outcome]) -> bool:
+        """Whether it can be worked out from such outcomes."""
+        return outcome in self.kinds and outcome not in self.only_training
 
     @property
     def direction(self) -> int:
@@ -72,13 +87,14 @@ def _corpus(name: str, meaning: str, **more: Any) -> Metric:
     return Metric(name, meaning, (Texts,), score, applies=texts.are_sentences, paired=paired, **more)
 
 
-_LOSS = Metric(
+_LOSS = _ratio(
     "loss",
-    "what training makes small, on held-out examples",
-    (Texts, Classes, LabelSets, Numbers, Tags),
-    None,
-    higher_is_better=False,
+    "what training makes small, on held-out examples; of running text, nats per token",
+    (Texts, Classes, LabelSets, Numbers, Tags, Foretold),
+    running.nats,
     unit="",
+    higher_is_better=False,
+    only_training=(Texts, Classes, LabelSets, Numbers, Tags),
 )
 _TEXTS = (
     _share("exact", "outputs that equal a reference", (Texts,), texts.exact),
@@ -144,7 +160,26 @@ _TAGS = (
     ),
 )
 
-METRICS = {row.name: row for row in (_LOSS, *_TEXTS, *_CLASSES, *_NUMBERS, *_TAGS)}
+_RUNNING = (
+    Metric(
+        "perplexity",
+        "among how many tokens the next one is still open: e to the loss",
+        (Foretold,),
+        running.perplexity,
+        higher_is_better=False,
+        unit="",
+    ),
+    _ratio(
+        "bits_per_character",
+        "what the text would take if the model packed it",
+        (Foretold,),
+        running.bits,
+        unit="",
+        higher_is_better=False,
+    ),
+)
+
+METRICS = {row.name: row for row in (_LOSS, *_TEXTS, *_CLASSES, *_NUMBERS, *_TAGS, *_RUNNING)}
 """Metrics by name; of those that fit an outcome, the first is its headline."""
 
 
@@ -157,11 +192,7 @@ def metric_named(name: str) -> Metric:
 
 def metrics_for(outcome: Outcome) -> list[str]:
     """The scores that make sense for an outcome, its headline first."""
-    return [
-        name
-        for name, row in METRICS.items()
-        if type(outcome) in row.kinds and row.score is not None and row.applies(outcome)
-    ]
+    return [name for name, row in METRICS.items() if row.fits(type(outcome)) and row.applies(outcome)]
 
 
 def score(outcome: Outcome, names: Sequence[str] | None = None) -> dict[str, float]:
@@ -173,7 +204,7 @@ def score(outcome: Outcome, names: Sequence[str] | None = None) -> dict[str, flo
 
 def _score(name: str, outcome: Outcome) -> float:
     metric = metric_named(name)
-    if metric.score is None or type(outcome) not in metric.kinds:
+    if not metric.fits(type(outcome)):
         raise SettingsError(
             f"{name} is no score of this outcome; choose from {', '.join(metrics_for(outcome))}"
         )

@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-__all__ = ["Classes", "Example", "LabelSets", "Numbers", "Outcome", "Rows", "Tags", "Texts", "Unit"]
+__all__ = [
+    "Classes",
+    "Example",
+    "Foretold",
+    "LabelSets",
+    "Numbers",
+    "Outcome",
+    "Rows",
+    "Tags",
+    "Texts",
+    "Unit",
+]
 
 Unit = Literal["characters", "symbols", "words"]
 """What an error rate counts: characters, symbols between spaces, or words."""
@@ -210,3 +221,25 @@ class Tags:
         truth = [tag for sentence in self.truth for tag in sentence]
         predicted = [tag for sentence in self.predicted for tag in sentence]
         return Classes.named(truth, predicted, sorted(set(truth)))
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """Passages of running text, each foretold token by token from what stands before."""
+
+    goal: ClassVar[str] = "complete"
+    nats: NDArray[np.floating[Any]]
+    """Minus the log-probability of each passage, given the text before it."""
+    tokens: NDArray[np.integer[Any]]
+    """How many tokens each passage has, symbols that end documents counted."""
+    characters: NDArray[np.integer[Any]]
+
+    def __len__(self) -> int:
+        return len(self.nats)
+
+    def draw(self, rows: Rows) -> "Foretold":
+        """The outcome of some of the passages."""
+        return Foretold(self.nats[rows], self.tokens[rows], self.characters[rows])
+
+    def classes(self) -> None:
+        """Tokens of a text are no classes."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from seq2see.digests import verify
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.classify import Classify
+from seq2see.goals.complete import Complete
 from seq2see.goals.contract import Columns, Goal, Predictor
 from seq2see.goals.generate import Generate
 from seq2see.goals.regress import Regress
@@ -22,6 +23,7 @@ GOALS: dict[str, Goal] = {
     "classify": Classify(),
     "regress": Regress(),
     "tag": Tag(),
+    "complete": Complete(),
 }
 """Goals by name; `data/kinds.py` tells which of them a file looks as if it was meant for."""
 

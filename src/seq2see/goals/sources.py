@@ -69,6 +69,9 @@ def _tokens(codec: SourceCodec, aligned: bool) -> dict[str, Column]:
 class KeepsColumns:
     """Keeps the columns of a goal in `columns.json`, and their tokenizers in files of their own."""
 
+    kept = frozenset({"source", "target"})
+    """Columns that there must be."""
+
     def files(self, columns: Columns) -> dict[str, str]:
         """The files that keep the columns, by their names inside the run directory."""
         files: dict[str, str] = {}
@@ -84,7 +87,7 @@ class KeepsColumns:
         path = folder / "columns.json"
         try:
             kept: dict[str, Stored] = json.loads(path.read_text(encoding="utf-8"))
-            if missing := {"source", "target"} - kept.keys():
+            if missing := self.kept - kept.keys():
                 raise KeyError(*missing)
             return {name: _load(stored, folder / "tokenizers") for name, stored in kept.items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

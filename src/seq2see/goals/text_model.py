@@ -21,7 +21,7 @@ from seq2see.decoding.threads import one_thread
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
 from seq2see.goals.shown import Shown
-from seq2see.goals.text_values import By, Output, Source, counted_by
+from seq2see.goals.text_values import NO_OUTPUT, By, Output, Source, counted_by
 from seq2see.goals.windows import take
 from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Edit
@@ -153,9 +153,8 @@ class TextModel(Shown):
             if rest := [row for row in full if found[row] is None]:
                 with one_thread():
                     found.update(zip(rest, self.own_loop.start(work(rest))(), strict=True))
-            # An empty line has an empty output, so that lines stay aligned.
-            blank = [Output("", (), 0.0, 0.0, False)]
-            return [self._outputs(found[row] or ()) if row in found else blank for row in range(len(sources))]
+            outputs = {row: self._outputs(one or ()) for row, one in found.items()}
+            return [outputs.get(row, [NO_OUTPUT]) for row in range(len(sources))]
 
         return finish
 

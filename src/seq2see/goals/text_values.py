@@ -7,7 +7,7 @@ from typing import Literal
 from seq2see.data import Pair
 from seq2see.notebook import Printed
 
-__all__ = ["COUNTED", "By", "Output", "Source", "counted_by"]
+__all__ = ["COUNTED", "NO_OUTPUT", "By", "Output", "Source", "counted_by"]
 
 By = Literal["line", "source"]
 """What is scored once: each line, or each distinct source with all of its targets as references."""
@@ -45,6 +45,10 @@ class Output(Printed):
     def __repr__(self) -> str:
         cut = ", cut at the length limit" if self.cut else ""
         return f"<{self.text!r}: log-probability {self.log_probability:.2f}, {len(self.ids)} tokens{cut}>"
+
+
+NO_OUTPUT = Output("", (), 0.0, 0.0, False)
+"""Stands for a line with nothing to answer, so that lines stay aligned."""
 
 
 def counted_by(examples: Sequence[Pair]) -> By:

@@ -51,7 +51,7 @@ def weigh_heads(
         raise SettingsError(f"a head that is off cannot look at {how!r}; {near(how, WAYS)}")
     if metric is not None:
         row = evaluation.metric_named(metric)
-        if model.recipe.goal not in row.goals or row.score is None:
+        if model.recipe.goal not in {kind.goal for kind in row.kinds if row.fits(kind)}:
             fits = [name for name, one in evaluation.METRICS.items() if model.recipe.goal in one.goals]
             raise SettingsError(f"{metric} is no score of answers for {model.recipe.goal}; {near('', fits)}")
     options = {**model.quick, **({"beam": beam} if beam is not None else {})}

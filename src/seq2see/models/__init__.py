@@ -1,10 +1,18 @@
 """Fronts, encoders, decoders and heads, and what joins them. Knows nothing of files."""
 
 from seq2see.models.contracts import Generator, Loss, Memory, State, Vocabulary
-from seq2see.models.network import EncoderDecoder, Network, make_encoder_decoder, make_reader
+from seq2see.models.network import (
+    DecoderOnly,
+    EncoderDecoder,
+    Network,
+    make_decoder_only,
+    make_encoder_decoder,
+    make_reader,
+)
 from seq2see.models.settings import ModelSettings
 
 __all__ = [
+    "DecoderOnly",
     "EncoderDecoder",
     "Generator",
     "Loss",
@@ -13,6 +21,7 @@ __all__ = [
     "Network",
     "State",
     "Vocabulary",
+    "make_decoder_only",
     "make_encoder_decoder",
     "make_reader",
 ]

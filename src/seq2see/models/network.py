@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -30,9 +29,18 @@ from seq2see.models.heads.vocabulary import VocabularyHead
 from seq2see.models.settings import ModelSettings
 from seq2see.text.special import Special
 
-__all__ = ["DECODERS", "EncoderDecoder", "Network", "make_encoder_decoder", "make_reader"]
+__all__ = [
+    "DECODERS",
+    "DecoderOnly",
+    "EncoderDecoder",
+    "Network",
+    "Writer",
+    "make_decoder_only",
+    "make_encoder_decoder",
+    "make_reader",
+]
 
-DECODERS: dict[str, Callable[[nn.Embedding, ModelSettings, Any], Decoder]] = {
+DECODERS: dict[str, Callable[..., Decoder]] = {
     "recurrent": RecurrentDecoder,
     "transformer": TransformerDecoder,
 }
@@ -78,8 +86,8 @@ class Network(nn.Module):
                     nn.init.zeros_(module.bias)
 
 
-class EncoderDecoder(Network):
-    """A network with a decoder, which writes a target token by token."""
+class Writer(Network):
+    """A network with a decoder, which writes token by token."""
 
     decoder: Decoder
     head: VocabularyHead
@@ -89,30 +97,6 @@ class EncoderDecoder(Network):
     ) -> None:
         super().__init__(settings, **parts)
         self.special = special
-
-    def forward(self, batch: Batch) -> Loss:
-        """Cross-entropy of the target of a batch, and how many tokens it has."""
-        memory = self.encode(batch.sides)
-        output = self.decoder(batch["target"].values[:, :-1], memory)
-        return self.head.loss(memory, output, batch)
-
-    def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
-        """Read the source once, for any number of decodings."""
-        memory = super().encode(sides, watch)
-        return replace(memory, tokens=self.head.copied(sides["source"].values))
-
-    def sides(self, source: Tensor) -> Sides:
-        """Ids of sources (B, S), filled up with padding, as `encode` takes them."""
-        return {"source": Side(source, source != self.special.pad)}
-
-    def encode_ids(self, source: Tensor, watch: Watch | None = None) -> Memory:
-        """The same for ids of sources (B, S), filled up with padding."""
-        return self.encode(self.sides(source), watch)
-
-    def logits(self, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> Tensor:
-        """Scores at every position of known targets, (B, S), (B, T) -> (B, T, V)."""
-        memory = self.encode_ids(source, watch)
-        return self.head.logits(self.decoder(inputs, memory, watch), memory.tokens)
 
     @property
     def device(self) -> torch.device:
@@ -141,6 +125,52 @@ class EncoderDecoder(Network):
         return self.head.logits(output, state.copied_by_row(len(tokens))), GeneratorState(after, state.copied)
 
 
+class EncoderDecoder(Writer):
+    """A network that reads a source and writes a target."""
+
+    def forward(self, batch: Batch) -> Loss:
+        """Cross-entropy of the target of a batch, and how many tokens it has."""
+        memory = self.encode(batch.sides)
+        output = self.decoder(batch["target"].values[:, :-1], memory)
+        return self.head.loss(memory, output, batch)
+
+    def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
+        """Read the source once, for any number of decodings."""
+        memory = super().encode(sides, watch)
+        return replace(memory, tokens=self.head.copied(sides["source"].values))
+
+    def sides(self, source: Tensor) -> Sides:
+        """Ids of sources (B, S), filled up with padding, as `encode` takes them."""
+        return {"source": Side(source, source != self.special.pad)}
+
+    def encode_ids(self, source: Tensor, watch: Watch | None = None) -> Memory:
+        """The same for ids of sources (B, S), filled up with padding."""
+        return self.encode(self.sides(source), watch)
+
+    def logits(self, source: Tensor, inputs: Tensor, watch: Watch | None = None) -> Tensor:
+        """Scores at every position of known targets, (B, S), (B, T) -> (B, T, V)."""
+        memory = self.encode_ids(source, watch)
+        return self.head.logits(self.decoder(inputs, memory, watch), memory.tokens)
+
+
+class DecoderOnly(Writer):
+    """A network that reads nothing but what it has written: each token is told from those before it."""
+
+    def forward(self, batch: Batch) -> Loss:
+        """Cross-entropy of the text of a batch, and how many tokens it has.
+
+        Where a text begins is not foretold: begin symbols are read, and count as padding of what follows.
+        """
+        values, mask = batch["target"]
+        output = self.decoder(values[:, :-1], None)
+        told = Side(values.masked_fill(values == self.special.begin, self.special.pad), mask)
+        return self.head.loss(None, output, Batch({"target": told}, batch.lines))
+
+    def logits(self, inputs: Tensor, watch: Watch | None = None) -> Tensor:
+        """Scores of what follows each token of texts, (B, T) -> (B, T, V)."""
+        return self.head.logits(self.decoder(inputs, None, watch), None)
+
+
 def make_encoder_decoder(
     settings: ModelSettings,
     source: Vocabulary,
@@ -159,6 +189,17 @@ def make_encoder_decoder(
     network = EncoderDecoder(
         settings, target.special, front=front, encoder=encoder, decoder=decoder, head=head
     )
+    network.initialise()
+    return network
+
+
+def make_decoder_only(settings: ModelSettings, text: Vocabulary, smoothing: float = 0.0) -> DecoderOnly:
+    """An untrained network that writes on."""
+    assert settings.decoder is not None
+    embed = embedding(text, settings.width)
+    decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder, crosses=False)
+    head = VocabularyHead(settings.width, text, embed if settings.tie_output else None, None, smoothing)
+    network = DecoderOnly(settings, text.special, decoder=decoder, head=head)
     network.initialise()
     return network
 

@@ -11,7 +11,7 @@ import tokenizers
 from pydantic import Field
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
-from seq2see.errors import RunError
+from seq2see.errors import RunError, SettingsError
 from seq2see.settings import Settings
 from seq2see.text.special import SPECIAL, STANDARD, UNKNOWN, Special
 
@@ -62,6 +62,23 @@ class Tokenizer:
     def learn(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
         """Collect a vocabulary from texts."""
         return cls(_train(*_KINDS[settings.kind](settings), texts))
+
+    @classmethod
+    def learn_running(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
+        """Collect a vocabulary from passages of running text, which come back as they are end to end.
+
+        Nothing is put before a passage, as is done before a text that stands alone.
+        """
+        inner, trainer = _KINDS[settings.kind](settings)
+        if settings.kind in ("bpe", "unigram"):
+            inner.normalizer = normalizers.Sequence([])
+            inner.decoder = decoders.ByteLevel()
+        elif settings.kind != "characters":
+            raise SettingsError(
+                f"text.target.kind = {settings.kind} does not give a text back as it was; "
+                "choose characters, bpe or unigram"
+            )
+        return cls(_train(inner, trainer, texts))
 
     @classmethod
     def learn_features(cls, texts: Iterable[str]) -> "Tokenizer":

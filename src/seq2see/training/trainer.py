@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from seq2see.data.batches import Batch, Batches
+from seq2see.data.batches import Batch, Stream
 from seq2see.errors import TrainingError
 from seq2see.evaluation import METRICS
 from seq2see.models import Network
@@ -33,7 +33,7 @@ class Trainer:
     def __init__(
         self,
         model: Network,
-        batches: Batches,
+        batches: Stream,
         validate: Validate,
         settings: TrainingSettings,
         checkpoints: Checkpoints,

@@ -8,6 +8,7 @@ from seq2see.data.columns.counts import Counts
 from seq2see.data.columns.extras import Extras
 from seq2see.data.columns.label import Labels, LabelSets
 from seq2see.data.columns.number import Number
+from seq2see.data.columns.passages import Passages
 from seq2see.data.columns.tags import Tags
 from seq2see.data.columns.text import SourceText, TargetText
 from seq2see.data.columns.words import Letters, Words
@@ -22,6 +23,7 @@ __all__ = [
     "Labels",
     "Letters",
     "Number",
+    "Passages",
     "SourceText",
     "Stored",
     "Tags",
@@ -43,5 +45,6 @@ COLUMNS: dict[str, Callable[[Stored], Column]] = {
     "label sets": LabelSets.load,
     "number": Number.load,
     "tags": Tags.load,
+    "passages": Passages.load,
 }
 """By the kind that a column stores with itself: what makes the column again of what was kept of it."""

@@ -42,7 +42,7 @@ class VocabularyHead(nn.Module):
         """The source as ids of the target, where tokens may be copied, (B, S)."""
         return self.copies[source] if self.pointer is not None else None
 
-    def loss(self, memory: Memory, output: DecoderOutput | None, batch: Batch) -> Loss:
+    def loss(self, memory: Memory | None, output: DecoderOutput | None, batch: Batch) -> Loss:
         """Cross-entropy summed over the tokens of the target; smoothed while training."""
         assert output is not None
         target = batch["target"]
@@ -51,10 +51,11 @@ class VocabularyHead(nn.Module):
         return Loss(self._cross_entropy(memory, output, labels, smoothing), (labels != self.padding).sum())
 
     def _cross_entropy(
-        self, memory: Memory, output: DecoderOutput, labels: Tensor, smoothing: float
+        self, memory: Memory | None, output: DecoderOutput, labels: Tensor, smoothing: float
     ) -> Tensor:
         if self.pointer is not None or torch.is_autocast_enabled(labels.device.type):
-            return cross_entropy(self.logits(output, memory.tokens), labels, self.padding, smoothing)
+            copied = memory.tokens if memory is not None else None
+            return cross_entropy(self.logits(output, copied), labels, self.padding, smoothing)
         return output_cross_entropy(output.states, *self._layer(), labels, self.padding, smoothing)
 
     def logits(self, output: DecoderOutput, tokens: Tensor | None) -> Tensor:

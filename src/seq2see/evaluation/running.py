@@ -1,0 +1,27 @@
+"""Scores of running text: how well each token is foretold from those before it."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seq2see.evaluation.outcomes import Foretold
+
+__all__ = ["bits", "nats", "perplexity"]
+
+
+def nats(outcome: Foretold) -> NDArray[np.floating[Any]]:
+    """Nats and tokens, (passages, 2)."""
+    return np.stack([outcome.nats, outcome.tokens], 1)
+
+
+def bits(outcome: Foretold) -> NDArray[np.floating[Any]]:
+    """Bits and characters, (passages, 2)."""
+    return np.stack([outcome.nats / math.log(2), outcome.characters], 1)
+
+
+def perplexity(outcome: Foretold) -> float:
+    """e to the nats of a token."""
+    total, tokens = nats(outcome).sum(0)
+    return float(np.exp(total / tokens)) if tokens else math.nan

@@ -1,0 +1,251 @@
+"""A trained model that goes on with a text."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from seq2see.data import Pair
+from seq2see.data.columns import Passages
+from seq2see.decoding import DecodingSettings, Hypothesis
+from seq2see.decoding.bulk import by_length
+from seq2see.decoding.search import search
+from seq2see.errors import DataError, SettingsError
+from seq2see.evaluation import Foretold, Outcome
+from seq2see.goals.shown import Shown
+from seq2see.goals.text_values import Output
+from seq2see.goals.windows import take
+from seq2see.lens.edits import Edit
+from seq2see.lens.request import LensRequest
+from seq2see.lens.view import View
+from seq2see.models import DecoderOnly
+from seq2see.run import Run
+from seq2see.settings import build
+from seq2see.text import Tokenizer
+
+__all__ = ["Completer"]
+
+_WINDOW = 256
+"""Prompts that are gone on with together at the most."""
+_TOGETHER = 4096
+"""Tokens whose scores are worked out together."""
+_LEAST = 16
+"""New tokens that there is always room for, however long a prompt is."""
+_LINES = 4096
+
+_Numbers = npt.NDArray[np.float64]
+
+
+class Completer(Shown):
+    """A trained model that takes the beginning of a text, and gives what may follow."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.network.eval()
+
+    @property
+    def network(self) -> DecoderOnly:
+        """The network, which reads and writes ids."""
+        assert isinstance(self.run.network, DecoderOnly)
+        return self.run.network
+
+    @property
+    def column(self) -> Passages:
+        """What turns text into ids."""
+        column = self.run.columns["target"]
+        assert isinstance(column, Passages)
+        return column
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The vocabulary."""
+        return self.column.tokenizer
+
+    @property
+    def context(self) -> int:
+        """How many tokens training showed together."""
+        return self.recipe.data.max_length
+
+    def __call__(self, prompts: str | Sequence[str], **options: Any) -> Any:
+        """Go on with prompts: one gives one text, a list gives a list. Options as under `decoding`."""
+        listed = [prompts] if isinstance(prompts, str) else list(prompts)
+        found = [outputs[0].text for outputs in self.decode(listed, **options)]
+        return found[0] if isinstance(prompts, str) else found
+
+    def decode(
+        self, prompts: Iterable[str], ready: Callable[[], bool] = lambda: True, **options: Any
+    ) -> Iterator[list[Output]]:
+        """Each prompt with what follows it, as many times as `nbest` says, in the order of the prompts.
+
+        `max_length` counts new tokens; by default they fill the context that training showed.
+        """
+        settings, stream, done = self.decoding(**options), iter(prompts), 0
+        while taken := take(stream, _WINDOW, ready):
+            rows = self.tokenizer.encode_many(taken)
+            limits = [self._limit(len(row), settings) for row in rows]
+            found: dict[int, list[Output]] = {}
+            for places in by_length(rows, range(len(rows)), settings.batch_tokens // _width(settings)):
+                here = search(
+                    self.network,
+                    None,
+                    [limits[place] for place in places],
+                    settings,
+                    [rows[place] for place in places],
+                    [done + place for place in places],
+                )
+                found |= {
+                    place: [self._output(taken[place], len(rows[place]), one) for one in hypotheses]
+                    for place, hypotheses in zip(places, here, strict=True)
+                }
+            yield from (found[place] for place in range(len(rows)))
+            done += len(taken)
+
+    def _output(self, prompt: str, length: int, found: Hypothesis) -> Output:
+        """A prompt of some tokens as it was given, with what follows."""
+        text = prompt + self.tokenizer.decode(found.ids[length:])
+        return Output(text, found.ids, found.log_probability, found.score, found.cut)
+
+    def decoding(self, **options: Any) -> DecodingSettings:
+        """The recipe's way of decoding with some options changed; who asks for a beam wants no samples."""
+        chosen = {name: value for name, value in options.items() if value is not None}
+        if "beam" in chosen and not chosen.get("sample"):
+            chosen = {"sample": False, "temperature": 1.0, "top_k": None, "top_p": None, **chosen}
+        return build(DecodingSettings, {**self.recipe.decoding.model_dump(), **chosen}, "decoding")
+
+    def _limit(self, length: int, settings: DecodingSettings) -> int:
+        """The most tokens of a text that begins with a prompt of some length, the end symbol counted."""
+        new = settings.max_length or max(_LEAST, self.context - length)
+        places = self.recipe.model.length_limit("decoder")
+        if places is None:
+            return length + new + 1
+        if length >= places:
+            raise DataError(
+                f"a prompt has {length:,} tokens, and the positions of this model end at {places:,}; "
+                "shorten it, or train with sinusoidal or rotary positions"
+            )
+        return min(length + new + 1, places)
+
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Every token once, in windows side by side."""
+        return {"stride": self.context}
+
+    def outcome(
+        self,
+        examples: Sequence[Pair],
+        most: int | None = None,
+        stride: int | None = None,
+        edits: Sequence[Edit] = (),
+        **options: Any,
+    ) -> Foretold:
+        """How well each passage of a text is foretold; of many passages the first `most` are taken.
+
+        Every token is counted once. It is told from at least `context` - `stride` tokens before it, where
+        the text has as many; by default the stride is half of the context.
+        """
+        if edits:
+            _refuse_lens()
+        if given := [name for name, value in options.items() if value is not None]:
+            raise SettingsError(f"--{given[0].split('_')[0]} is for outputs that are searched; leave it out")
+        chosen = examples[:most]
+        nats, tokens = self._passages(chosen, stride or -(-self.context // 2))
+        return Foretold(nats, tokens, np.array([len(one.target) for one in chosen]))
+
+    def outcomes(
+        self, examples: Sequence[Pair], most: int | None = None, **options: Any
+    ) -> dict[str, Outcome]:
+        """The outcome of the text."""
+        return {"target": self.outcome(examples, most, **options)}
+
+    def _passages(self, examples: Sequence[Pair], stride: int) -> tuple[_Numbers, npt.NDArray[np.int64]]:
+        """Nats and the number of tokens of each passage of a text."""
+        rows = self.column.encode(examples)
+        ids = np.fromiter((one for row in rows for one in row), np.int64)
+        offsets = np.cumsum([0, *map(len, rows)])
+        told = ids != self.tokenizer.special.begin
+        sums = [np.concatenate([[0], np.cumsum(part)]) for part in (-self._scores(ids, stride) * told, told)]
+        nats, tokens = (part[offsets[1:]] - part[offsets[:-1]] for part in sums)
+        return nats, tokens.astype(np.int64)
+
+    @torch.inference_mode()
+    def _scores(self, ids: npt.NDArray[np.int64], stride: int) -> _Numbers:
+        """The log-probability of each token of a text, from windows of which each tells `stride` more."""
+        context = self.context
+        found = np.zeros(len(ids))
+        ends = [context, *range(context + stride, len(ids) + stride, stride)]
+        size = max(1, _TOGETHER // context)
+        for first in range(0, len(ends), size):
+            here = [(end - context, min(end, len(ids))) for end in ends[first : first + size]]
+            values = self.column.collate([ids[start:end] for start, end in here]).values.to(self.device)
+            logits = self.network.logits(values[:, :-1]).float().log_softmax(-1)
+            scores = logits.gather(2, values[:, 1:, None])[..., 0].double().cpu().numpy()
+            for (start, end), row in zip(here, scores, strict=True):
+                fresh = 0 if start == 0 else context - stride
+                found[start + fresh : end] = row[fresh : end - start]
+        return found
+
+    def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
+        """The passages that were foretold worst."""
+        assert isinstance(outcome, Foretold)
+        bits = outcome.nats / np.log(2) / np.maximum(outcome.characters, 1)
+        return [
+            {
+                "line": examples[place].line,
+                "bits_per_character": float(bits[place]),
+                "text": examples[place].target,
+            }
+            for place in np.argsort(-bits, kind="stable")[:count]
+        ]
+
+    def target_scores(self, examples: Iterable[Pair]) -> Iterator[float]:
+        """The log-probability of each passage, given the text before it."""
+        stream = iter(examples)
+        while taken := list(islice(stream, _LINES)):
+            yield from (-self._passages(taken, -(-self.context // 2))[0]).tolist()
+
+    def unknown(self, example: Pair) -> Counter[str]:
+        """Pieces of a prompt that training never showed."""
+        return self.tokenizer.unknown([example.source])
+
+    def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
+        """How many tokens each passage has."""
+        return list(map(len, self.column.encode(examples)))
+
+    def source_length(self, example: Pair) -> int:
+        """How many tokens a prompt has."""
+        return len(self.tokenizer.encode(example.source))
+
+    def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
+        """How many tokens the longest of some texts has."""
+        return max(map(len, self.tokenizer.encode_many([*texts, *([target] if target is not None else [])])))
+
+    @property
+    def attributions(self) -> Sequence[str]:
+        """None yet."""
+        return ()
+
+    def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: Any = None) -> View:
+        """Not to be had yet."""
+        _refuse_lens()
+
+    def attribute(
+        self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: Any = None
+    ) -> Tensor:
+        """Not to be had yet."""
+        _refuse_lens()
+
+
+def _width(settings: DecodingSettings) -> int:
+    """Rows that each prompt has."""
+    return settings.nbest if settings.sample else settings.beam
+
+
+def _refuse_lens() -> NoReturn:
+    raise SettingsError(
+        "the lens does not show models of --goal complete yet; predict, score and evaluate do"
+    )
