@@ -158,3 +158,8 @@ def test_near():
     """H: the nearest word, or all there are."""
     assert near("transfomer-tiny", ["transformer-tiny", "rnn"]) == "did you mean 'transformer-tiny'?"
     assert near("zzz", ["b", "a"]) == "choose from a, b"
+
+
+def test_long_choices_are_cut_short() -> None:
+    """The header of a file that is none may be one long word."""
+    assert len(near("text", ["[" * 5000, "source"])) < 300

@@ -151,7 +151,8 @@ def near(word: str, choices: Iterable[str]) -> str:
     choices = sorted(set(choices))
     close = difflib.get_close_matches(word[:_LISTED], choices, n=1)
     more = ", ..." if len(choices) > _LISTED else ""
-    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices[:_LISTED])}{more}"
+    listed = ", ".join(map(shortened, choices[:_LISTED]))
+    return f"did you mean {close[0]!r}?" if close else f"choose from {listed}{more}"
 
 
 def _explain(kind: type[Settings], problem: Any) -> str:
