@@ -34,7 +34,7 @@ def held(path: Path) -> Iterator[None]:
     from filelock import FileLock
 
     lock = FileLock(path)
-    with suppress(OSError, NotImplementedError):
+    with suppress(OSError):
         lock.acquire(poll_interval=0.02)
     try:
         yield

@@ -1,7 +1,7 @@
 """Batches by token budget, with length buckets, in a seeded order that can be taken up anywhere."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +15,30 @@ _POOL = 1 << 17
 """How many pairs are sorted by length together: enough for hardly any padding, few enough to stay small."""
 
 
-class Stream(Protocol):
-    """An endless stream of training batches, epoch after epoch."""
+class Stream(ABC):
+    """An endless stream of training batches, epoch after epoch, that can be taken up anywhere."""
 
-    epoch: int
+    epoch = 0
+    taken = 0
+    """Batches of this epoch so far."""
 
     def state(self) -> dict[str, int]:
         """Where in the data the stream stands."""
+        return {"epoch": self.epoch, "taken": self.taken}
 
     def restore(self, state: dict[str, int]) -> None:
         """Go on from a place that `state` gave."""
+        self.epoch, self.taken = state["epoch"], state["taken"]
 
+    @abstractmethod
     def __iter__(self) -> Iterator[Batch]: ...
 
+    @abstractmethod
     def in_order(self) -> Iterator[Batch]:
         """One pass over everything, for a loss on held-out examples."""
 
 
-class Batches:
+class Batches(Stream):
     """An endless stream of training batches over a corpus; epoch after epoch, each in a new order."""
 
     def __init__(
@@ -50,16 +56,6 @@ class Batches:
         self._budget = tokens
         self._most = pairs or len(data)
         self._seed = seed
-        self.epoch = 0
-        self.taken = 0  # batches of this epoch
-
-    def state(self) -> dict[str, int]:
-        """Where in the data the stream stands."""
-        return {"epoch": self.epoch, "taken": self.taken}
-
-    def restore(self, state: dict[str, int]) -> None:
-        """Go on from a place that `state` gave."""
-        self.epoch, self.taken = state["epoch"], state["taken"]
 
     def __iter__(self) -> Iterator[Batch]:
         while True:

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from seq2see.data.batches import Stream
 from seq2see.data.encoded import Columns, Encoded
 from seq2see.data.sides import Batch
 
 __all__ = ["Windows"]
 
 
-class Windows:
+class Windows(Stream):
     """An endless stream of windows over the ids of a text, which lie end to end in the target's column.
 
     In each epoch every id stands in one window. Where windows begin, and their order, is drawn anew.
@@ -24,16 +25,6 @@ class Windows:
         self._text, self._lines, self._column = data["target"], data.lines, columns["target"]
         self._context, self._seed = context, seed
         self._rows = max(1, min(tokens // context, windows or tokens))
-        self.epoch = 0
-        self.taken = 0  # batches of this epoch
-
-    def state(self) -> dict[str, int]:
-        """Where in the data the stream stands."""
-        return {"epoch": self.epoch, "taken": self.taken}
-
-    def restore(self, state: dict[str, int]) -> None:
-        """Go on from a place that `state` gave."""
-        self.epoch, self.taken = state["epoch"], state["taken"]
 
     def __iter__(self) -> Iterator[Batch]:
         while True:
