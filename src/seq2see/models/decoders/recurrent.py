@@ -100,7 +100,10 @@ class RecurrentDecoder(nn.Module):
         super().__init__()
         width, memory_width = part.hidden or settings.width, settings.memory_width
         self.embed = embed
-        self.scale = settings.width**0.5
+        self.scale, self.norm = (
+            settings.front.embedding_scale(settings.width),
+            settings.front.embedding_norm(settings.width),
+        )
         self.dropout = Dropout(settings.dropout)
         self.luong = part.output == "luong"
         self.feeds = part.input_feeding
@@ -164,7 +167,7 @@ class RecurrentDecoder(nn.Module):
         state = self._start(memory, len(tokens))
         if self.feeds:
             return self._step_through(tokens, state, watch)[0]
-        states = self.embed(tokens) * self.scale
+        states = self._embedded(tokens)
         for number, layer in enumerate(self.layers):
             states = layer(self.dropout(states), state.layers[:, number])
         past = self.own.project(states, masks.before(tokens.shape[1], tokens.device)) if self.own else None
@@ -174,7 +177,7 @@ class RecurrentDecoder(nn.Module):
         self, tokens: Tensor, state: State, watch: Watch | None = None
     ) -> tuple[DecoderOutput, RecurrentState]:
         assert isinstance(state, RecurrentState)
-        inputs = self.embed(tokens) * self.scale
+        inputs = self._embedded(tokens)
         if state.fed is not None:
             inputs = torch.cat([inputs, state.fed], -1)
         after = []
@@ -189,6 +192,12 @@ class RecurrentDecoder(nn.Module):
         output = DecoderOutput(states[:, 0], weights[:, 0] if weights is not None else None)
         fed = (output.states if self.luong else context) if self.feeds else None
         return output, replace(state, layers=torch.stack(after, 1), past=past, fed=fed)
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self.embed(tokens) * self.scale
+        if self.norm is not None:
+            states = self.norm(states)
+        return states
 
     def _start(self, memory: Memory | None, rows: int) -> RecurrentState:
         """The state before the first step."""
