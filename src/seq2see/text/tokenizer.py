@@ -1,6 +1,7 @@
 """Strings to ids and back, over the `tokenizers` library."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -13,7 +14,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, tra
 
 from seq2see.errors import RunError, SettingsError
 from seq2see.settings import Settings
-from seq2see.text.special import SPECIAL, STANDARD, UNKNOWN, Special
+from seq2see.text.special import MASK, SPECIAL, STANDARD, UNKNOWN, WITH_MASK, Special
 
 __all__ = ["Kind", "TextSettings", "Tokenizer", "TokenizerSettings"]
 
@@ -47,6 +48,8 @@ class TextSettings(Settings):
     target: TokenizerSettings = TokenizerSettings()
     shared: bool = False
     """One vocabulary, learnt from both sides with the settings of the source."""
+    begins: bool = False
+    """The begin symbol stands before each source, as BERT has it."""
 
 
 class Tokenizer:
@@ -55,13 +58,33 @@ class Tokenizer:
     def __init__(self, inner: tokenizers.Tokenizer) -> None:
         self._inner = inner
         pattern = (json.loads(inner.to_str())["pre_tokenizer"].get("pattern") or {}).get("Regex", "")
-        self._cut = _PLAIN_CUTS.get(pattern)
+        added = inner.get_added_tokens_decoder()
+        masks = WITH_MASK.mask in added and added[WITH_MASK.mask].content == MASK
+        self._special = WITH_MASK if masks else STANDARD
+        # Only the library finds the mask symbol inside a text.
+        self._cut = _PLAIN_CUTS.get(pattern) if not masks else None
         self._ids: dict[str, int] = inner.get_vocab() if self._cut else {}
 
     @classmethod
     def learn(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
         """Collect a vocabulary from texts."""
         return cls(_train(*_KINDS[settings.kind](settings), texts))
+
+    @classmethod
+    def learn_masked(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
+        """Collect a vocabulary that also has the mask symbol, which is found wherever a text has it.
+
+        Where tokens carry the space before them, that symbol does too.
+        """
+        inner, trainer = _KINDS[settings.kind](settings)
+        trainer.special_tokens = [*SPECIAL, MASK]  # type: ignore[attr-defined]
+        carries = inner.normalizer is not None
+        if carries:  # a lone symbol keeps its name, by which the library looks for it
+            lone = normalizers.Replace(Regex(rf"\A {re.escape(MASK)}\z"), MASK)
+            inner.normalizer = normalizers.Sequence([inner.normalizer, lone])
+        inner = _train(inner, trainer, texts, len(SPECIAL) + 1)
+        inner.add_special_tokens([tokenizers.AddedToken(MASK, lstrip=carries, normalized=True)])
+        return cls(inner)
 
     @classmethod
     def learn_running(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
@@ -110,7 +133,7 @@ class Tokenizer:
     @property
     def special(self) -> Special:
         """The ids of the special symbols."""
-        return STANDARD
+        return self._special
 
     @property
     def size(self) -> int:
@@ -188,18 +211,21 @@ class Tokenizer:
 
 
 def _train(
-    inner: tokenizers.Tokenizer, trainer: trainers.Trainer, texts: Iterable[str]
+    inner: tokenizers.Tokenizer,
+    trainer: trainers.Trainer,
+    texts: Iterable[str],
+    special: int = len(SPECIAL),
 ) -> tokenizers.Tokenizer:
     inner.train_from_iterator(texts, trainer)
     # The trainer also lists the special symbols as "added tokens", which would be found inside texts.
     parts = json.loads(inner.to_str()) | {"added_tokens": []}
     if parts["model"]["type"] == "Unigram":
-        parts["model"]["vocab"] = _settled(parts["model"]["vocab"])
+        parts["model"]["vocab"] = _settled(parts["model"]["vocab"], special)
     return tokenizers.Tokenizer.from_str(json.dumps(parts))
 
 
-def _settled(pieces: list[tuple[str, float | None]]) -> list[tuple[str, float]]:
-    """The pieces of a unigram model in a fixed order.
+def _settled(pieces: list[tuple[str, float | None]], count: int) -> list[tuple[str, float]]:
+    """The pieces of a unigram model in a fixed order; the first `count` are special, and stay so.
 
     The library sums in an order that changes from run to run, and gives bytes that it never saw scores
     in a random order, in small steps up from the least score of all: the last digits are dropped, and
@@ -207,7 +233,7 @@ def _settled(pieces: list[tuple[str, float | None]]) -> list[tuple[str, float]]:
     """
     # Of texts without a letter in them the library learns scores that are not numbers.
     scored = [(token, 0.0 if score is None else score) for token, score in pieces]
-    special, rest = scored[: len(SPECIAL)], scored[len(SPECIAL) :]
+    special, rest = scored[:count], scored[count:]
     steps = 256 * 0.0001
     bound = min((score for _, score in rest), default=0.0) + 1.01 * steps
     least = min((score for token, score in rest if len(token) > 1), default=0.0)

@@ -97,6 +97,6 @@ def embedding(vocabulary: Vocabulary, width: int) -> nn.Embedding:
 def forget_tokens(tokens: Tensor, share: float | Tensor, special: Special) -> Tensor:
     """Tokens, a random share of which is replaced by the unknown one; special symbols stay."""
     lost = torch.rand(tokens.shape, device=tokens.device) < share
-    for symbol in special:
+    for symbol in (one for one in special if one is not None):
         lost &= tokens != symbol
     return tokens.masked_fill(lost, special.unknown)
