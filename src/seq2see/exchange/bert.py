@@ -14,7 +14,7 @@ __all__ = ["Bert"]
 
 
 class Bert:
-    """An encoder alone, which fills gaps; RoBERTa counts its places from 2 on, and calls its head otherwise."""
+    """An encoder alone, which fills gaps; RoBERTa counts its places from 2 on, and has other names."""
 
     goal = "fill"
 
@@ -23,7 +23,7 @@ class Bert:
         self.prefixes = (f"{kind}.",)
         self._offset = 2 if kind == "roberta" else 0
         self._head = "lm_head" if kind == "roberta" else "cls.predictions"
-        # Pooler and next-sentence head belong to another task; the rest is no weight, or stands there once more.
+        # Pooler and next-sentence head belong to another task; the rest is no weight, or is there again.
         left = r"pooler\.dense\.(weight|bias)|embeddings\.position_ids"
         again = rf"{re.escape(self._head)}\.decoder\.(weight|bias)|cls\.seq_relationship\.(weight|bias)"
         self.ignored = re.compile(rf"({kind}\.)?({left})|{again}")
@@ -33,6 +33,8 @@ class Bert:
         config.only("is_decoder", False, "a model that fills gaps looks both ways")
         config.only("add_cross_attention", False, "a model that fills gaps has one text")
         config.only("position_embedding_type", "absolute", "our learned positions are absolute")
+        if self.kind == "roberta":
+            config.only("pad_token_id", 1, "RoBERTa's places begin after the number of its padding, at 2")
         config.only("embedding_size", config.get("hidden_size"), "our embedding has the model's width")
         epsilon = config.share("layer_norm_eps", default=1e-12)
         activation = config.choice("hidden_act", ACTIVATIONS, "gelu")
@@ -129,8 +131,8 @@ class Bert:
         }
         for name in (name for name, given in wanted.items() if not given):
             raise SettingsError(
-                f"BERT has model.{name}, and this model has not; the presets bert-tiny, bert-small and bert-base "
-                "go out as BERT"
+                f"BERT has model.{name}, and this model has not; the presets bert-tiny, bert-small and "
+                "bert-base go out as BERT"
             )
         names = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
         return {

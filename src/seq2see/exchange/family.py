@@ -40,13 +40,21 @@ class Outline:
 class Family(Protocol):
     """Models of one architecture: what their configuration means, and what their weights are called."""
 
-    goal: str
-    prefixes: Sequence[str]
-    """What names of weights may begin with, or not."""
-    ignored: re.Pattern[str]
-    """Tensors that are no weights, or of parts that are left out."""
-    aliases: Mapping[str, Sequence[str]]
-    """Other names that a weight may have."""
+    @property
+    def goal(self) -> str:
+        """What such models are for."""
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        """What names of weights may begin with, or not."""
+
+    @property
+    def ignored(self) -> re.Pattern[str]:
+        """Tensors that are no weights, or of parts that are left out."""
+
+    @property
+    def aliases(self) -> Mapping[str, Sequence[str]]:
+        """Other names that a weight may have."""
 
     def outline(self, config: Config, shapes: Mapping[str, tuple[int, ...]]) -> Outline:
         """The model that a configuration describes; what our parts do not express is refused."""

@@ -14,7 +14,7 @@ __all__ = ["GPT2"]
 
 
 class GPT2:
-    """A decoder alone with learned positions; its linear layers are stored transposed, three of them as one."""
+    """A decoder alone with learned positions; linear layers are stored transposed, three of them as one."""
 
     goal = "complete"
     prefixes = ("transformer.",)
@@ -80,8 +80,8 @@ class GPT2:
         }
         for name in (name for name, given in wanted.items() if not given):
             raise SettingsError(
-                f"a decoder goes out as GPT-2 with model.decoder.{name}, and this one has not; as Llama it needs "
-                "norm_kind = rms, norm = before, rotary positions and swiglu"
+                f"a decoder goes out as GPT-2 with model.decoder.{name}, and this one has not; as Llama it "
+                "needs norm_kind = rms, norm = before, rotary positions and swiglu"
             )
         if model.front.embedding_norm(1) is not None:
             raise SettingsError("GPT-2 has no norm over embeddings, and this model has (model.front.norm)")

@@ -89,7 +89,7 @@ class _Found:
         for name in sorted(self._tensors.shapes.keys() - self._used):
             if not self._family.ignored.fullmatch(name):
                 raise DataError(
-                    f"{self._tensors.folder} has the weight {quoted(name)}, for a part that our model of this "
+                    f"{self._tensors.folder} has the weight {quoted(name)}, of a part that our model of this "
                     "family does not have"
                 )
         notes = []
@@ -117,7 +117,7 @@ def _recipe(family: Family, outline: Outline, texts: Texts, found: _Found, folde
         )
     goals: dict[str, dict[str, Any]] = {
         "complete": {"decoding": {"sample": True, "temperature": 0.8}, "training": {"metric": "loss"}},
-        "fill": {"training": {"metric": "loss"}},
+        "fill": {"training": {"metric": "loss", "masking": {}}},
         "generate": {"decoding": outline.decoding},
     }
     longest = outline.places if family.goal == "complete" else min(512, outline.places)

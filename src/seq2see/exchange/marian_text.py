@@ -1,4 +1,4 @@
-"""Marian's vocabularies: a SentencePiece model for each side, and the numbers of pieces in a file beside them."""
+"""Marian's vocabularies: a SentencePiece model for each side, and the numbers of pieces beside them."""
 
 import base64
 import json
@@ -40,8 +40,8 @@ def _vocabulary(
 ) -> Vocabulary:
     """One side. A piece without a number has the vector of the unknown one, but its own id and text.
 
-    A token that is no piece of this side (one of the other side's) is never cut out of a text, as no text has the
-    space at the beginning of its name; the decoder takes that away. Languages as `>>deu<<` are found in texts.
+    A token that is no piece of this side (one of the other side's) is never cut out of a text, as no text
+    has the space at the beginning of its name; the decoder takes that away. Languages as `>>deu<<` are found.
     """
     unknown = numbers.get("<unk>")
     if unknown is None:

@@ -124,7 +124,7 @@ def _rows_needed(order: Sequence[int | None]) -> int:
 
 
 def _chosen(joined: Tensor, order: Sequence[int | None], one: Names) -> Tensor:
-    """The rows of our ids. A bias lets nobody write a symbol that is absent, or stands there a second time."""
+    """The rows of our ids. A bias forbids symbols that are absent, or stand there a second time."""
     if (needed := _rows_needed(order)) > len(joined):
         raise DataError(
             f"the weight {one.theirs[0]} has {len(joined):,} rows, and the tokenizer has tokens up to number "
@@ -141,7 +141,7 @@ def _chosen(joined: Tensor, order: Sequence[int | None], one: Names) -> Tensor:
 def repeated(order: Sequence[int | None]) -> Tensor:
     """Which of our ids have a row that another id is the proper one of.
 
-    A row belongs to the ordinary token or the symbol that it was; the begin symbol and further copies borrow it.
+    A row belongs to the token or symbol that it was; the begin symbol and further copies borrow it.
     """
     owner: dict[int, int] = {}
     for place, row in enumerate(order):

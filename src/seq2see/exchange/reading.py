@@ -93,7 +93,8 @@ class Tensors:
         path = self._files[name]
         try:
             with safe_open(path, framework="pt") as file:
-                return file.get_tensor(name).float()
+                found: Tensor = file.get_tensor(name).float()
+                return found
         except (SafetensorError, OSError, ValueError) as error:
             raise DataError(f"{path} is damaged: {name} cannot be read ({error})") from None
 

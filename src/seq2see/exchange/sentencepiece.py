@@ -19,7 +19,7 @@ _UNIGRAM = 1
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of a unigram model with their scores, and the table of characters that are changed before."""
+    """The pieces of a unigram model with their scores, and the table of characters that change before."""
 
     scores: dict[str, float]
     """Of pieces that are found in texts."""
@@ -62,7 +62,8 @@ def _parsed(data: bytes) -> Pieces:
                 if part == 3 and found != _UNIGRAM:
                     raise ValueError(f"its kind is number {found!r}")
         elif number == 3 and isinstance(value, bytes):
-            characters = next((found for part, found in _fields(value) if part == 2), b"")  # type: ignore[assignment]
+            tables = [found for part, found in _fields(value) if part == 2 and isinstance(found, bytes)]
+            characters = tables[0] if tables else b""
     if not scores:
         raise ValueError("it has no pieces")
     return Pieces(scores, unknown, characters)

@@ -19,8 +19,8 @@ _OFFSET = 2
 class EncoderDecoderFamily:
     """An encoder and a decoder.
 
-    Marian has norms after each sublayer and sinusoidal positions; Pegasus norms before, and one at the end; BART
-    norms after, one over embeddings, and learned positions.
+    Marian has norms after each sublayer and sinusoidal positions; Pegasus norms before, and one at the end;
+    BART norms after, one over embeddings, and learned positions.
     """
 
     goal = "generate"
@@ -33,7 +33,7 @@ class EncoderDecoderFamily:
 
     def __init__(self, kind: Literal["marian", "pegasus", "bart"], architecture: str) -> None:
         self.kind, self.architecture = kind, architecture
-        # Sinusoidal tables are computed, tied layers stand there once more, and BART kept a number of a version.
+        # Sinusoidal tables are computed, tied layers are there again, and BART kept a number of a version.
         table = "" if kind == "bart" else r"|(en|de)coder\.embed_positions\.weight"
         rest = r"shared\.weight|(en|de)coder\.embed_tokens\.weight|(en|de)coder\.version"
         self.ignored = re.compile(rf"(model\.)?({rest}{table})|lm_head\.weight")
@@ -118,8 +118,8 @@ class EncoderDecoderFamily:
             }
             for name in (name for name, given in wanted.items() if not given):
                 raise SettingsError(
-                    f"an encoder-decoder goes out with model.{side}.{name}, and this model has not: Marian and "
-                    "Pegasus, which transformers knows, have no other part there"
+                    f"an encoder-decoder goes out with model.{side}.{name}, and this model has not: Marian "
+                    "and Pegasus, which transformers knows, have no other part there"
                 )
         if model.front.embedding_norm(1) is not None:
             raise SettingsError(

@@ -96,8 +96,8 @@ def _fill(folder: Path, config: Config) -> Texts:
     for role, number in zip(roles, found, strict=True):
         if number is None:
             raise DataError(
-                f"the tokenizer of {folder} has no {role}_token, which a model that fills gaps needs; name it in "
-                "tokenizer_config.json"
+                f"the tokenizer of {folder} has no {role}_token, which a model that fills gaps needs; name "
+                "it in tokenizer_config.json"
             )
     symbols = Symbols(*found)
     if foreign.around() != (symbols.begin, symbols.end):

@@ -10,7 +10,7 @@ import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
 from seq2see.errors import DataError
-from seq2see.exchange.reading import read_json, read_lines, read_text
+from seq2see.exchange.reading import read_json, read_lines
 from seq2see.text import MASK, SPECIAL, UNKNOWN, Tokenizer
 from seq2see.wording import quoted
 
@@ -57,12 +57,13 @@ class Foreign:
         if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
             return cls(_byte_pairs(folder), folder)
         raise DataError(
-            f"{folder} has no tokenizer: neither tokenizer.json, nor vocab.txt, nor vocab.json with merges.txt; "
-            "in transformers, AutoTokenizer.from_pretrained(...).save_pretrained(FOLDER) writes tokenizer.json"
+            f"{folder} has no tokenizer: neither tokenizer.json, nor vocab.txt, nor vocab.json with "
+            "merges.txt; in transformers, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) "
+            "writes one"
         )
 
     def symbol(self, role: str, *usual: str) -> int | None:
-        """The id of the symbol of a role such as `cls_token`, or else of the first usual name that is there."""
+        """The id of the symbol of a role such as `cls_token`, or else of the first usual name that exists."""
         named = self._named.get(role)
         if isinstance(named, Mapping):
             named = named.get("content")
@@ -95,7 +96,7 @@ def library_tokenizer(parts: Mapping[str, Any], name: str) -> tokenizers.Tokeniz
 def renumbered(foreign: Foreign, symbols: Symbols, running: bool = False) -> Vocabulary:
     """A tokenizer that cuts as the foreign one, with the special symbols as ours has them.
 
-    Symbols are not looked for inside texts (but for the mask): a text that holds the name of one is only text.
+    Symbols are not looked for inside texts (but for the mask): a text with the name of one is only text.
     With `running`, a text is decoded as what goes on after another, so that it keeps its first space.
     """
     parts = json.loads(json.dumps(foreign.parts))
@@ -112,7 +113,7 @@ def renumbered(foreign: Foreign, symbols: Symbols, running: bool = False) -> Voc
     names = named + [f"< {by_id[number]} >" if number in hidden else by_id[number] for number in rest]
     if len(set(names)) < len(names):
         raise DataError(f"the tokenizer of {foreign.folder} has a token that is called as a symbol of ours")
-    _set_names(parts["model"], names, [by_id.get(number, "") for number in order], foreign)
+    _set_names(parts["model"], names, ["" if number is None else by_id[number] for number in order], foreign)
     kept = {
         by_id[number]: place for place, number in enumerate(order) if number in by_id and place >= len(first)
     }
@@ -122,7 +123,7 @@ def renumbered(foreign: Foreign, symbols: Symbols, running: bool = False) -> Voc
         if one["content"] in kept and not one.get("special")
     ]
     if symbols.mask is not None:
-        mask = next((one for one in added if one["id"] == symbols.mask), {})
+        mask: dict[str, Any] = next((one for one in added if one["id"] == symbols.mask), {})
         parts["added_tokens"].insert(0, _MASK | mask | {"id": len(SPECIAL), "content": MASK, "special": True})
     parts |= {"truncation": None, "padding": None, "post_processor": None}
     parts["decoder"] = _decoder(parts, running)
@@ -139,7 +140,7 @@ def _set_names(model: dict[str, Any], names: Sequence[str], before: Sequence[str
     """Give the tokens of a model of the library these names, by id; before, they had others."""
     kind = model.get("type")
     if kind == "Unigram":
-        scores = {token: score for token, score in model["vocab"]}
+        scores = dict(model["vocab"])
         model["vocab"] = [[name, scores.get(old, 0.0)] for name, old in zip(names, before, strict=True)]
         model["unk_id"] = UNKNOWN
         return
@@ -152,10 +153,9 @@ def _set_names(model: dict[str, Any], names: Sequence[str], before: Sequence[str
 
 def _decoder(parts: Mapping[str, Any], running: bool) -> Any:
     """How tokens become text; with `running`, without what takes away a space at the beginning."""
-    decoder = parts.get("decoder")
-    if decoder is None:
-        usual = {"WordPiece": {"type": "WordPiece", "prefix": "##", "cleanup": True}}
-        decoder = usual.get(parts["model"]["type"], {"type": "Fuse"})
+    decoder: dict[str, Any] = parts.get("decoder") or {"type": "Fuse"}
+    if parts.get("decoder") is None and parts["model"]["type"] == "WordPiece":
+        decoder = {"type": "WordPiece", "prefix": "##", "cleanup": True}
     if not running:
         return decoder
     steps = decoder["decoders"] if decoder["type"] == "Sequence" else [decoder]
@@ -195,9 +195,9 @@ def _word_pieces(folder: Path) -> dict[str, Any]:
 def _byte_pairs(folder: Path) -> dict[str, Any]:
     """GPT-2's tokenizer from its vocabulary and merges."""
     lines = [line for line in read_lines(folder / "merges.txt") if line and not line.startswith("#version")]
-    merges = [tuple(line.split(" ")) for line in lines]
+    merges = [(first, second) for first, _, second in (line.partition(" ") for line in lines)]
     vocabulary = read_json(folder / "vocab.json")
-    if not all(len(merge) == 2 for merge in merges) or not all(type(i) is int for i in vocabulary.values()):
+    if not all(second for _, second in merges) or not all(type(i) is int for i in vocabulary.values()):
         raise DataError(f"{folder}: vocab.json and merges.txt are not those of a byte-pair encoding")
     asked = folder / "tokenizer_config.json"
     config = read_json(asked) if asked.is_file() else {}
