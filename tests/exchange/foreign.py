@@ -18,6 +18,8 @@ import transformers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
+from seq2see.data.sides import Side
+
 transformers.utils.logging.disable_progress_bar()
 
 TEXTS = [
@@ -132,7 +134,7 @@ def gpt2(folder: Path, **options: Any) -> Foreign:
 
 
 def llama(folder: Path, **options: Any) -> Foreign:
-    """A small Llama with heads in groups, which begins texts with a symbol; further rows belong to no token."""
+    """A small Llama with heads in groups; its texts begin with a symbol, its last rows belong to no token."""
     inner = unigram("<unk>", "<s>", "</s>")
     special = [("<s>", inner.token_to_id("<s>"))]
     inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=special)
@@ -223,3 +225,8 @@ class Seen(dict[str, Tensor]):
     def __call__(self, address: str, weights: Tensor, mask: Tensor | None) -> Tensor:
         self[address] = weights
         return weights
+
+
+def side(rows: Tensor) -> Side:
+    """Ids without padding, as a network reads them."""
+    return Side(rows, torch.ones_like(rows, dtype=torch.bool))

@@ -6,11 +6,11 @@ from typing import Any
 import foreign
 import pytest
 import torch
-from foreign import TEXTS, Foreign, Seen, states_of
+from foreign import TEXTS, Foreign, Seen, side, states_of
 from torch import Tensor
 
 import seq2see
-from seq2see.exchange.importing import import_folder
+from seq2see.exchange.importing import import_model
 from seq2see.text import MASK, Tokenizer
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
@@ -26,7 +26,7 @@ SYMBOLS = {
 
 def imported(one: Foreign, tmp_path: Path) -> Any:
     """The model as a run of ours, read back."""
-    import_folder(one.folder, tmp_path / "run", tell=lambda note: None)
+    import_model(one.folder, tmp_path / "run", tell=lambda note: None)
     return seq2see.load(tmp_path / "run", "cpu")
 
 
@@ -177,17 +177,10 @@ def test_fillers(kind: str, tmp_path: Path) -> None:
         with torch.no_grad(), states_of(network.encoder.blocks) as states:
             theirs = one.model(torch.tensor([ids]), output_hidden_states=True, output_attentions=True)
             rows = torch.tensor([own])
-            memory = network.encode({"source": seq2see_side(rows)}, seen)
+            memory = network.encode({"source": side(rows)}, seen)
             logits = network.head.logits(memory.states)
         for ours, there in zip(states, theirs.hidden_states[1:], strict=True):
             torch.testing.assert_close(ours, there, **CLOSE)
         for layer, there in enumerate(theirs.attentions):
             torch.testing.assert_close(seen[f"encoder.{layer}.self"], there, **CLOSE)
         same_logits(logits, theirs.logits, one, codec.source)
-
-
-def seq2see_side(rows: Tensor) -> Any:
-    """Ids without padding, as a network reads them."""
-    from seq2see.data.sides import Side
-
-    return Side(rows, torch.ones_like(rows, dtype=torch.bool))

@@ -24,10 +24,10 @@ from seq2see.run import DataFacts
 from seq2see.settings import near, write_yaml
 from seq2see.wording import quoted
 
-__all__ = ["import_folder"]
+__all__ = ["import_model"]
 
 
-def import_folder(
+def import_model(
     folder: Path, out: Path, allow_pickle: bool = False, tell: Callable[[str], None] = print
 ) -> None:
     """Make a run directory of a folder in Hugging Face's layout, and say what became of it."""

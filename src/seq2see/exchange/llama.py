@@ -30,11 +30,12 @@ class Llama:
             config.refuse("sliding_window", "our attention looks at everything before")
         if config.number("head_dim", default=width // heads) * heads != width:
             config.refuse("head_dim", f"our {heads} heads split the width {width} evenly")
+        groups = config.number("num_key_value_heads", default=heads)
         biases = [name for name in shapes if name.endswith("_proj.bias")]
         part = {
             "layers": config.number("num_hidden_layers"),
             "heads": heads,
-            "groups": config.number("num_key_value_heads", default=heads),
+            "groups": groups if groups != heads else None,
             "feedforward": config.number("intermediate_size"),
             "activation": "swiglu",
             "norm": "before",
