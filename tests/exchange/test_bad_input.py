@@ -54,7 +54,7 @@ def sharded(folder: Path, parts: int = 2) -> list[Path]:
         files.append(folder / f"model-{number + 1:05}-of-{parts:05}.safetensors")
         mine = names[number::parts]
         save_file({name: tensors[name] for name in mine}, files[-1])
-        listed |= {name: files[-1].name for name in mine}
+        listed |= dict.fromkeys(mine, files[-1].name)
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": listed}))
     return files
 

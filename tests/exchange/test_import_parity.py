@@ -122,16 +122,15 @@ def test_encoder_decoders(kind: str, tmp_path: Path) -> None:
                 output_attentions=True,
             )
             logits = network.logits(torch.tensor([own]), inputs, seen)
-        for side, own_states in (("encoder", states[:2]), ("decoder", states[2:])):
-            expected = getattr(theirs, f"{side}_hidden_states")
-            ends = [own_states[0], getattr(network, side).final_norm(own_states[1])]
+        for which, own_states in (("encoder", states[:2]), ("decoder", states[2:])):
+            expected = getattr(theirs, f"{which}_hidden_states")
+            ends = [own_states[0], getattr(network, which).final_norm(own_states[1])]
             if name != "Pegasus":
                 ends = own_states
             for ours, there in zip(ends, expected[1:], strict=True):
                 torch.testing.assert_close(ours, there[..., order], **CLOSE)
-        for kind_of, address in (("encoder", "encoder.{}.self"), ("decoder", "decoder.{}.self")):
-            for layer, there in enumerate(getattr(theirs, f"{kind_of}_attentions")):
-                torch.testing.assert_close(seen[address.format(layer)], there, **CLOSE)
+            for layer, there in enumerate(getattr(theirs, f"{which}_attentions")):
+                torch.testing.assert_close(seen[f"{which}.{layer}.self"], there, **CLOSE)
         for layer, there in enumerate(theirs.cross_attentions):
             torch.testing.assert_close(seen[f"decoder.{layer}.cross"], there, **CLOSE)
         same_logits(logits, theirs.logits, one, codec.target)
