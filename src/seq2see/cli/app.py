@@ -152,6 +152,17 @@ def predict(
     prefix: Annotated[str | None, typer.Option(help="What every output must begin with.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of an output at the most.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
+    stop: Annotated[
+        list[str] | None,
+        typer.Option(help="End a text that is gone on with before this; repeatable, \\n for a new line."),
+    ] = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Tell a text that is gone on with as it is written; by default in a terminal.",
+        ),
+    ] = None,
     source: SourceColumn = None,
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
@@ -186,7 +197,10 @@ def predict(
         "max_length": max_length,
         "seed": seed,
     }
-    asked = verb.Asked(device, engine, int8, prefix, edit or (), show_attention, probabilities, json, options)
+    stops = [one.replace("\\n", "\n").replace("\\t", "\t") for one in stop or ()]
+    asked = verb.Asked(
+        device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
+    )
     verb.predict(run, file, _columns(source, None, features, numbers, categories), asked)
 
 
