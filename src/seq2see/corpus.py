@@ -1,6 +1,6 @@
 """The examples of a recipe, made ready: surveyed, split and encoded."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -132,10 +132,19 @@ class Corpus:
         if columns is None:
             columns = goal.learn(recipe, lambda: files.some_train_pairs(_LEARN_FROM))
         fingerprint, limit, cache = files.fingerprint(), recipe.data.max_length, cache_folder()
+        fit, known = goal.examples.fit, columns
+
+        def fitted(pairs: Iterable[Pair]) -> Iterable[Pair]:
+            return fit(pairs, known, limit) if fit is not None else pairs
+
         train = encode(
-            files.train_pairs, columns, limit, cache / key_of(fingerprint, columns, limit, "train"), progress
+            lambda: fitted(files.train_pairs()),
+            columns,
+            limit,
+            cache / key_of(fingerprint, columns, limit, "train"),
+            progress,
         )
-        dev_pairs = files.dev_pairs()
+        dev_pairs = list(fitted(files.dev_pairs()))
         dev = encode(lambda: dev_pairs, columns, limit, cache / key_of(fingerprint, columns, limit, "dev"))
         if not len(train) or not len(dev):
             which = "training" if not len(train) else "dev"
@@ -143,7 +152,7 @@ class Corpus:
                 f"all {which} examples are longer than data.max_length = {limit} tokens; "
                 "raise it with --set data.max_length=N, or split the lines"
             )
-        unseen = dev.unknown["target"]
+        unseen = dev.unknown.get("target")
         if unseen and unseen == len(dev["target"].values):
             raise DataError(
                 "no target of the dev set stands in the training examples, so nothing can be learnt of them; "
@@ -172,7 +181,7 @@ class Corpus:
 
     def _batches(self, data: Encoded, recipe: Recipe) -> Stream:
         training, context = recipe.training, recipe.data.max_length
-        if self.running:
+        if "source" not in self.columns:
             tokens, windows = training.batch_tokens, training.batch_pairs
             return Windows(data, self.columns, context, tokens, recipe.seed, windows)
         return Batches(
@@ -194,9 +203,9 @@ def _facts(
     fingerprint: str,
     limit: int,
 ) -> DataFacts:
-    targets = train["target"].lengths
     # What is read of running text is what a window of it holds.
     sources = train["source"].lengths if "source" in columns else np.array([limit])
+    targets = train["target"].lengths if "target" in columns else sources
     seen_in_dev = {(pair.source, pair.features) for pair in dev_pairs if pair.source}
     overlap = seen_in_dev & {(pair.source, pair.features) for pair in files.found.sample}
     return DataFacts(
@@ -212,7 +221,7 @@ def _facts(
         longest_target=int(targets.max()),
         length_ratio=round(float(np.quantile(targets / np.maximum(sources, 1), 0.999)), 3),
         source_vocabulary=getattr(columns.get("source"), "size", 0),
-        target_vocabulary=getattr(columns["target"], "size", 0),
+        target_vocabulary=getattr(columns.get("target"), "size", 0),
         unknown_in_dev=_unknown(columns, dev_pairs),
     )
 
@@ -220,7 +229,7 @@ def _facts(
 def _unknown(columns: Columns, pairs: list[Pair]) -> dict[str, dict[str, int]]:
     """Pieces of the dev set that the vocabularies do not know, with their counts."""
     found: dict[str, dict[str, int]] = {}
-    source, target = columns.get("source"), columns["target"]
+    source, target = columns.get("source"), columns.get("target")
     if isinstance(source, SourceText):
         codec = source.codec
         found["source"] = dict(codec.source.unknown(pair.source for pair in pairs).most_common(20))

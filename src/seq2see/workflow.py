@@ -242,8 +242,8 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     for side, tokens in corpus.train.unknown.items():
         if tokens and isinstance(corpus.columns[side], SourceText | TargetText):
             tell(f"unknown {side} tokens in the training examples: {tokens:,}")
-    unseen = corpus.dev.unknown["target"]
-    if unseen and not isinstance(corpus.columns["target"], TargetText):
+    unseen, target = corpus.dev.unknown.get("target"), corpus.columns.get("target")
+    if unseen and not isinstance(target, TargetText):
         tell(f"beware: {many(unseen, 'target')} of the dev set never stand in the training examples")
     if facts.too_long:
         limit = recipe.data.max_length
@@ -255,7 +255,7 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     again = "source" in corpus.columns and len(corpus.dev_pairs) - len(
         {(pair.source, pair.features) for pair in corpus.dev_pairs}
     )
-    if again and isinstance(corpus.columns["target"], TargetText):
+    if again and isinstance(target, TargetText):
         how = COUNTED[recipe.data.by or counted_by(corpus.dev_pairs)]
         tell(f"dev scores: {how} ({many(again, 'line')} there repeat a source; --by chooses)")
     if facts.dev_sources_in_train:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from seq2see.cli.exchange import add_verbs
 from seq2see.cli.options import (
     DATA,
     Beam,
@@ -47,13 +48,8 @@ def _columns(
     categories: str | None = None,
 ) -> dict[str, str | None]:
     """The columns that were named."""
-    return {
-        "source": source,
-        "target": target,
-        "features": features,
-        "numbers": numbers,
-        "categories": categories,
-    }
+    named = {"source": source, "target": target, "features": features}
+    return {**named, "numbers": numbers, "categories": categories}
 
 
 def _version(asked: bool) -> None:
@@ -397,6 +393,9 @@ def info(run: Run, verify: Verify = False, json: Json = False) -> None:
     from seq2see.cli import info as verb
 
     verb.info(run, verify, json)
+
+
+add_verbs(app)
 
 
 @app.command()

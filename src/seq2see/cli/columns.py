@@ -33,10 +33,12 @@ def columns_for(model: Predictor, named: Named) -> Columns:
     return columns
 
 
-def file_for(model: Predictor, path: str, named: Named) -> PairFile:
-    """A file whose examples are checked for what the goal of a model needs."""
+def file_for(model: Predictor, path: str, named: Named, by_line: bool = False) -> PairFile:
+    """A file whose examples are checked for what the goal of a model needs; `by_line` keeps lines apart."""
     columns, goal = columns_for(model, named), goal_named(model.recipe.goal)
     refuse_repeats(columns)
+    if by_line:
+        columns = columns.model_copy(update={"documents": "line"})
     numbers = list(map(str, columns.numbers))
     return goal.examples.opens(path, columns, check=lambda example: goal.examples.problem(example, numbers))
 

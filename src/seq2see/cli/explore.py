@@ -11,8 +11,10 @@ import uvicorn
 
 from seq2see.cli.console import say
 from seq2see.data import Pair, PairFile
+from seq2see.data.passages import PromptFile
 from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.goals import Predictor, load
+from seq2see.goals.filler import Filler
 from seq2see.serving.app import explorer
 from seq2see.serving.desk import Desk
 
@@ -112,7 +114,11 @@ def _example(model: Predictor) -> str:
     """The first source of the run's dev or training file, if that is still there."""
     data = model.recipe.data
     try:
-        items = PairFile(str(data.dev or data.train), data).beginning(_EXAMPLE_BYTES)
-        return next((item.source for item in items if isinstance(item, Pair)), "")
+        reads = PromptFile if isinstance(model, Filler) else PairFile
+        items = reads(str(data.dev or data.train), data, needs_target=reads is PairFile).beginning(
+            _EXAMPLE_BYTES
+        )
+        text = next((item.source for item in items if isinstance(item, Pair)), "")
+        return model.with_gap(text) if isinstance(model, Filler) else text
     except Seq2seeError:
         return ""

@@ -67,7 +67,9 @@ CategoryColumns = Annotated[
 ]
 Goal = Annotated[
     str | None,
-    typer.Option(help="generate, classify, regress, tag or complete; by default what the data look like."),
+    typer.Option(
+        help="generate, classify, regress, tag, complete or fill; by default what the data look like."
+    ),
 ]
 By = Annotated[
     str | None,

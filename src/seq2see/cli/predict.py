@@ -3,7 +3,7 @@
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from seq2see.engines import use_engine
 from seq2see.errors import SettingsError
 from seq2see.goals import Predictor, load
 from seq2see.goals.completer import Completer
+from seq2see.goals.filler import Filler
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import Output, Source, TextModel
 from seq2see.goals.text_values import NO_OUTPUT
@@ -189,9 +190,35 @@ def _write_answers(
     return inputs.finish()
 
 
+def _write_filled(
+    model: Filler, run: Path, file: str, columns: Columns, asked: Asked, edits: Sequence[Edit]
+) -> int:
+    """Write each line with its gaps filled; a line without any stays as it is."""
+    nbest = asked.options.get("nbest") or 1
+    _refuse_search(run, model, replace(asked, options={**asked.options, "nbest": None}))
+    inputs = _Inputs(model, *_lines(file, columns, PromptFile))
+    for found in model.answers(inputs, edits, inputs.ready):
+        example = inputs.waiting.popleft()
+        outputs = [Output(text, (), score, score, False) for text, score in found.texts[:nbest]]
+        if asked.as_json:
+            ranked = [{"text": one.text, "log_probability": one.score} for one in outputs]
+            answer({"line": example.line, **found.values(), "outputs": ranked})
+        elif asked.probabilities:
+            write(f"{found.text}\t{found.detail}")
+        else:
+            _write(example.line, outputs, False, nbest > 1)
+        if asked.show_attention and model.gaps(example.source):
+            sys.stdout.flush()
+            _show_reading(model, example, edits)
+        if not inputs.waiting:
+            sys.stdout.flush()
+    return inputs.finish()
+
+
 _WRITERS: dict[type[Any], Callable[..., int]] = {
     TextModel: _write_texts,
     Completer: _write_completions,
+    Filler: _write_filled,
     ReadingModel: _write_answers,
 }
 """By the kind of a model: what writes its answers, and gives the number of lines that could not be read."""
@@ -297,7 +324,7 @@ def score(run: Path, file: str, columns: Named, device: str, as_json: bool) -> N
             lines.append(pair.line)
             yield pair
 
-    reader = file_for(model, file, columns)
+    reader = file_for(model, file, columns, by_line=isinstance(model, Filler))
     values = model.target_scores(noted())
     if as_json:
         scores = [round(value, 6) for value in values]

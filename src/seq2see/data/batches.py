@@ -52,7 +52,8 @@ class Batches(Stream):
     ) -> None:
         self._by_length = by_length
         self._data, self._columns = data, columns
-        self._sizes = data["source"].offsets, data["target"].offsets
+        source = data["source"].offsets
+        self._sizes = source, data["target"].offsets if "target" in columns else source
         self._budget = tokens
         self._most = pairs or len(data)
         self._seed = seed

@@ -1,6 +1,7 @@
 """Running text as a stream of passages, which together are the text: no character is lost or added."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,14 +11,17 @@ from seq2see.data.lines import read_lines, read_text
 from seq2see.data.pairs import NO_TEXT, Check, Columns, Pair, PairFile, Problem
 from seq2see.data.tasks import is_task
 from seq2see.errors import DataError
+from seq2see.text import Tokenizer
 
-__all__ = ["BEGINS", "ENDS", "PromptFile", "TextFile", "cut"]
+__all__ = ["BEGINS", "ENDS", "PromptFile", "TextFile", "cut", "packed"]
 
 BEGINS, ENDS = "begins", "ends"
 """Stand in the extras of a passage that begins or ends a document."""
 
 _LONGEST = 512
 """Characters of a passage at the most."""
+_CHUNK = 1024
+"""Passages that are cut into tokens together."""
 _VERSION = 1
 """Of the way in which texts are cut, which decides what is encoded."""
 
@@ -38,7 +42,7 @@ class TextFile(PairFile):
         check: Check | None = None,
     ) -> None:
         if is_task(str(name)):
-            raise DataError(f"{name} makes pairs, and --goal complete goes on with a text; name a text file")
+            raise DataError(f"{name} makes pairs, and this goal learns from running text; name a text file")
         super().__init__(name, columns, needs_target=needs_target, training=training, check=check)
         self.paths = [Path(self.name)]
         self._by_line = self.format == "json" or columns.documents == "line"
@@ -117,6 +121,68 @@ def cut(parts: Iterable[str]) -> Iterator[str]:
         rest = rest[start:]
     if rest:
         yield rest
+
+
+def packed(passages: Iterable[Pair], tokenizer: Tokenizer, most: int) -> Iterator[Pair]:
+    """Passages of running text as sources of at most so many tokens.
+
+    Passages of one document are joined as long as they fit, and cut where they do not; spaces and line feeds
+    in a row count as one space. What is a source already stays as it is.
+    """
+    stream, together = iter(passages), _Together()
+    while chunk := list(islice(stream, _CHUNK)):
+        texts = [" ".join(one.target.split()) for one in chunk]
+        for one, text, ids in zip(chunk, texts, tokenizer.encode_many(texts), strict=True):
+            if one.source or BEGINS in one.extras or together.size + len(ids) + 1 > most:
+                yield from together.empty()
+            if one.source:
+                yield one
+            elif len(ids) > most:
+                yield from (Pair(one.line, part, "", "") for part in _parts(text, tokenizer, most))
+            elif text:
+                together.add(one.line, text, len(ids))
+            if ENDS in one.extras:
+                yield from together.empty()
+    yield from together.empty()
+
+
+class _Together:
+    """Texts that will be one source."""
+
+    def __init__(self) -> None:
+        self._line, self._texts, self.size = 0, list[str](), 0
+
+    def add(self, line: int, text: str, size: int) -> None:
+        """One more, of so many tokens; the space between two may be a token too."""
+        self._line = self._line if self._texts else line
+        self.size += size + bool(self._texts)
+        self._texts.append(text)
+
+    def empty(self) -> Iterator[Pair]:
+        """The texts so far as one source, if there are any."""
+        if self._texts:
+            yield Pair(self._line, " ".join(self._texts), "", "")
+        self._texts, self.size = [], 0
+
+
+def _parts(text: str, tokenizer: Tokenizer, most: int) -> Iterator[str]:
+    """A text in parts of at most so many tokens, cut between words where that can be."""
+    starts = [start for start, _ in tokenizer.spans(text)]
+    room = max(1, most - 2)  # cut inside a word, its rest may have a token or two more
+    first = 0
+    while first < len(starts):
+        last = min(first + room, len(starts))
+        if last < len(starts):
+            between = (
+                place
+                for place in range(last, first, -1)
+                if " " in text[starts[place] - 1 : starts[place] + 1]
+            )
+            last = next(between, last)
+        end = starts[last] if last < len(starts) else len(text)
+        if part := text[starts[first] : end].strip():
+            yield part
+        first = last
 
 
 def _place(text: str) -> int:

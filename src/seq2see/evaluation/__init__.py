@@ -5,6 +5,7 @@ from seq2see.evaluation.metrics import METRICS, Metric, metric_named, metrics_fo
 from seq2see.evaluation.outcomes import (
     Classes,
     Example,
+    Filled,
     Foretold,
     LabelSets,
     Numbers,
@@ -20,6 +21,7 @@ __all__ = [
     "Classes",
     "Comparison",
     "Example",
+    "Filled",
     "Foretold",
     "LabelSets",
     "Metric",

@@ -13,6 +13,7 @@ from seq2see.evaluation import classes, numbers, running, tags, texts
 from seq2see.evaluation.outcomes import (
     Classes,
     Example,
+    Filled,
     Foretold,
     LabelSets,
     Numbers,
@@ -89,8 +90,8 @@ def _corpus(name: str, meaning: str, **more: Any) -> Metric:
 
 _LOSS = _ratio(
     "loss",
-    "what training makes small, on held-out examples; of running text, nats per token",
-    (Texts, Classes, LabelSets, Numbers, Tags, Foretold),
+    "what training makes small, on held-out examples; of running text and gaps in it, nats per token",
+    (Texts, Classes, LabelSets, Numbers, Tags, Foretold, Filled),
     running.nats,
     unit="",
     higher_is_better=False,
@@ -118,7 +119,12 @@ _TEXTS = (
     _corpus("ter", "edits with shifts per word (sacrebleu)", higher_is_better=False),
 )
 _CLASSES = (
-    _share("accuracy", "classes or tags that are right", (Classes, Tags), lambda outcome: outcome.right()),
+    _share(
+        "accuracy",
+        "classes, tags or hidden tokens that are right",
+        (Classes, Tags, Filled),
+        lambda outcome: outcome.right(),
+    ),
     _share(
         "subset_accuracy", "examples with all their labels and no other", (LabelSets,), classes.whole_sets
     ),
@@ -163,8 +169,8 @@ _TAGS = (
 _RUNNING = (
     Metric(
         "perplexity",
-        "among how many tokens the next one is still open: e to the loss",
-        (Foretold,),
+        "among how many tokens the next or a hidden one is still open: e to the loss",
+        (Foretold, Filled),
         running.perplexity,
         higher_is_better=False,
         unit="",

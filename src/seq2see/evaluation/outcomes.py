@@ -11,6 +11,7 @@ from rapidfuzz.distance import Levenshtein
 __all__ = [
     "Classes",
     "Example",
+    "Filled",
     "Foretold",
     "LabelSets",
     "Numbers",
@@ -243,3 +244,30 @@ class Foretold:
 
     def classes(self) -> None:
         """Tokens of a text are no classes."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Texts in which tokens were hidden, each told from all that was left."""
+
+    goal: ClassVar[str] = "fill"
+    nats: NDArray[np.floating[Any]]
+    """Minus the log-probability of the hidden tokens of each text."""
+    tokens: NDArray[np.integer[Any]]
+    """How many tokens of each text were hidden."""
+    hits: NDArray[np.integer[Any]]
+    """How many of them were the likeliest."""
+
+    def __len__(self) -> int:
+        return len(self.nats)
+
+    def draw(self, rows: Rows) -> "Filled":
+        """The outcome of some of the texts."""
+        return Filled(self.nats[rows], self.tokens[rows], self.hits[rows])
+
+    def classes(self) -> None:
+        """Tokens of a text are no classes."""
+
+    def right(self) -> NDArray[np.floating[Any]]:
+        """Hidden tokens that were told right, and all of them: (texts, 2)."""
+        return np.stack([self.hits, self.tokens], 1).astype(float)

@@ -7,6 +7,7 @@ from seq2see.errors import RunError, SettingsError
 from seq2see.goals.classify import Classify
 from seq2see.goals.complete import Complete
 from seq2see.goals.contract import Columns, Goal, Predictor
+from seq2see.goals.fill import Fill
 from seq2see.goals.generate import Generate
 from seq2see.goals.regress import Regress
 from seq2see.goals.tag import Tag
@@ -24,6 +25,7 @@ GOALS: dict[str, Goal] = {
     "regress": Regress(),
     "tag": Tag(),
     "complete": Complete(),
+    "fill": Fill(),
 }
 """Goals by name; `data/kinds.py` tells which of them a file looks as if it was meant for."""
 

@@ -49,7 +49,7 @@ class Generate:
 
     def load(self, recipe: Recipe, folder: Path) -> Columns:
         """Read the tokenizers."""
-        return columns_of(Codec.load(folder / "tokenizers"))
+        return columns_of(Codec.load(folder / "tokenizers", recipe.text.begins))
 
     def network(self, recipe: Recipe, columns: Columns) -> EncoderDecoder:
         """An encoder and a decoder."""

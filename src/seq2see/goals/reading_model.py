@@ -148,6 +148,10 @@ class ReadingModel(Shown, ABC, Generic[A]):
     def head_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
         """What the head gives for a batch, one row for each example."""
 
+    def batch_outputs(self, sides: Sides, watch: Watch | None = None) -> Tensor:
+        """What is kept of the head's outputs for answers: all of it, unless that would be too much."""
+        return self.head_outputs(sides, watch)
+
     @abstractmethod
     def answer(self, example: Pair, outputs: Tensor) -> A:
         """What the outputs for one example mean."""
@@ -227,7 +231,7 @@ class ReadingModel(Shown, ABC, Generic[A]):
                 name: column.collate([rows[name][row] for row in chosen]) for name, column in inputs.items()
             }
             batch = Batch(sides, np.asarray(chosen)).to(self.device)
-            outputs = self.head_outputs(batch.sides, watching() if watching is not None else None)
+            outputs = self.batch_outputs(batch.sides, watching() if watching is not None else None)
             for row, output in zip(chosen, outputs.float().cpu(), strict=True):
                 found[row] = output
         return found

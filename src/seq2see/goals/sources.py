@@ -51,7 +51,7 @@ def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> 
         features = None
         if data.features is not None:
             features = Tokenizer.learn_features(one.features for one in examples())
-        columns |= _tokens(SourceCodec(source, features), aligned)
+        columns |= _tokens(SourceCodec(source, features, recipe.text.begins), aligned)
     if recipe.model.head.counts is not None and not aligned:
         columns["counts"] = Counts.learn(examples(), recipe.model.head.counts)
     names = [str(name) for name in (*data.numbers, *data.categories)]
@@ -62,7 +62,7 @@ def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> 
 
 def _tokens(codec: SourceCodec, aligned: bool) -> dict[str, Column]:
     if aligned:
-        return {"source": AlignedText(codec), "words": WordEnds(codec.source)}
+        return {"source": AlignedText(codec), "words": WordEnds(codec.source, codec.begins)}
     return {"source": SourceText(codec)}
 
 

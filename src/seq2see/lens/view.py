@@ -31,7 +31,7 @@ _WORD = "▁"
 
 
 Side = Literal["source", "target"]
-AnswerKind = Literal["text", "class", "labels", "number", "tags"]
+AnswerKind = Literal["text", "class", "labels", "number", "tags", "gaps"]
 """What a model answers with: a text, one class, any number of labels, a number, or a tag for each word."""
 
 

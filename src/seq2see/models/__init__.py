@@ -1,6 +1,7 @@
 """Fronts, encoders, decoders and heads, and what joins them. Knows nothing of files."""
 
 from seq2see.models.contracts import Generator, Loss, Memory, State, Vocabulary
+from seq2see.models.masked import MaskedReader, make_masked_reader
 from seq2see.models.network import (
     DecoderOnly,
     EncoderDecoder,
@@ -16,6 +17,7 @@ __all__ = [
     "EncoderDecoder",
     "Generator",
     "Loss",
+    "MaskedReader",
     "Memory",
     "ModelSettings",
     "Network",
@@ -23,5 +25,6 @@ __all__ = [
     "Vocabulary",
     "make_decoder_only",
     "make_encoder_decoder",
+    "make_masked_reader",
     "make_reader",
 ]

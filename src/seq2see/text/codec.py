@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from seq2see.text.special import SPECIAL
 from seq2see.text.tokenizer import TextSettings, Tokenizer
@@ -11,10 +12,18 @@ __all__ = ["Codec", "SourceCodec"]
 
 
 class SourceCodec:
-    """The vocabularies of what is read: features stand before the source, with ids after its own."""
+    """The vocabularies of what is read: features stand before the source, with ids after its own.
 
-    def __init__(self, source: Tokenizer, features: Tokenizer | None = None) -> None:
-        self.source, self.features = source, features
+    With `begins`, the begin symbol stands before both.
+    """
+
+    def __init__(self, source: Tokenizer, features: Tokenizer | None = None, begins: bool = False) -> None:
+        self.source, self.features, self.begins = source, features, begins
+
+    @property
+    def before(self) -> list[int]:
+        """What every row begins with: the begin symbol, or nothing."""
+        return [self.source.special.begin] * self.begins
 
     @property
     def source_size(self) -> int:
@@ -23,13 +32,16 @@ class SourceCodec:
 
     def encode_sources(self, texts: Sequence[str], features: Sequence[str] | None = None) -> list[list[int]]:
         """Ids of sources, with their features first and the end symbol last."""
-        end = self.source.special.end
-        ids = [[*found, end] for found in self.source.encode_many(texts)]
+        first, end = self.before, self.source.special.end
         if self.features is None:
-            return ids
+            return [[*first, *found, end] for found in self.source.encode_many(texts)]
+        ids = [[*found, end] for found in self.source.encode_many(texts)]
         shift = self.source.size
         tags = self.features.encode_many(features or [""] * len(texts))
-        return [[shift + tag for tag in before] + after for before, after in zip(tags, ids, strict=True)]
+        return [
+            [*first, *(shift + tag for tag in tagged), *after]
+            for tagged, after in zip(tags, ids, strict=True)
+        ]
 
     def source_tokens(self, ids: Sequence[int]) -> list[str]:
         """Source ids as a person would read them; features in square brackets."""
@@ -44,7 +56,7 @@ class SourceCodec:
     def unknown_tokens(self, text: str, features: str = "") -> dict[int, str]:
         """By the places of source ids: what is written where the vocabulary has nothing for it."""
         parts = [(self.features, features, "[{}]")] if self.features is not None else []
-        found, before = {}, 0
+        found, before = {}, len(self.before)
         for tokenizer, written, shown in [*parts, (self.source, text, "{}")]:
             (ids,) = tokenizer.encode_many([written])
             for place, (id_, (start, end)) in enumerate(zip(ids, tokenizer.spans(written), strict=True)):
@@ -59,20 +71,23 @@ class SourceCodec:
         return {f"{name}.json": one.to_json() for name, one in named.items() if one is not None}
 
     @classmethod
-    def of_files(cls, files: Mapping[str, str]) -> "SourceCodec":
+    def of_files(cls, files: Mapping[str, Any]) -> "SourceCodec":
         """The tokenizers of a model that writes no text, from what `files` gave."""
         features = files.get("features.json")
         return SourceCodec(
             Tokenizer.of_json(files["source.json"], "source.json"),
             Tokenizer.of_json(features, "features.json") if features is not None else None,
+            bool(files.get("begins")),
         )
 
 
 class Codec(SourceCodec):
     """The vocabularies of both sides, for a model that reads one text and writes another."""
 
-    def __init__(self, source: Tokenizer, target: Tokenizer, features: Tokenizer | None = None) -> None:
-        super().__init__(source, features)
+    def __init__(
+        self, source: Tokenizer, target: Tokenizer, features: Tokenizer | None = None, begins: bool = False
+    ) -> None:
+        super().__init__(source, features, begins)
         self.target = target
 
     @classmethod
@@ -89,7 +104,8 @@ class Codec(SourceCodec):
         else:
             source = Tokenizer.learn(sources, settings.source)
             target = Tokenizer.learn(targets, settings.target)
-        return cls(source, target, Tokenizer.learn_features(features) if features is not None else None)
+        tags = Tokenizer.learn_features(features) if features is not None else None
+        return cls(source, target, tags, settings.begins)
 
     @property
     def shared(self) -> bool:
@@ -128,13 +144,13 @@ class Codec(SourceCodec):
         return {f"{name}.json": tokenizer.to_json() for name, tokenizer in named.items()}
 
     @classmethod
-    def load(cls, folder: Path) -> "Codec":
-        """Read the tokenizers of a run directory."""
+    def load(cls, folder: Path, begins: bool = False) -> "Codec":
+        """Read the tokenizers of a run directory; whether sources have a begin symbol its recipe says."""
         if (folder / "shared.json").exists():
             source = target = Tokenizer.load(folder / "shared.json")
         else:
             source, target = Tokenizer.load(folder / "source.json"), Tokenizer.load(folder / "target.json")
-        return cls(source, target, _features(folder))
+        return cls(source, target, _features(folder), begins)
 
 
 def _features(folder: Path) -> Tokenizer | None:

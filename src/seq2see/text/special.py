@@ -6,10 +6,14 @@ so a text that contains such a name is still only text.
 
 from typing import NamedTuple
 
-__all__ = ["BEGIN", "END", "PAD", "SPECIAL", "STANDARD", "UNKNOWN", "Special"]
+__all__ = ["BEGIN", "END", "MASK", "PAD", "SPECIAL", "STANDARD", "UNKNOWN", "WITH_MASK", "Special"]
 
 SPECIAL = ("< pad >", "< begin >", "< end >", "< unknown >")
 PAD, BEGIN, END, UNKNOWN = range(len(SPECIAL))
+
+
+MASK = "[MASK]"
+"""Written where a token is hidden; only vocabularies of models that fill gaps have it, after the others."""
 
 
 class Special(NamedTuple):
@@ -19,7 +23,16 @@ class Special(NamedTuple):
     begin: int
     end: int
     unknown: int
+    mask: int | None = None
+    """Stands for a hidden token, where the vocabulary has a symbol for that."""
+
+    @property
+    def first(self) -> int:
+        """The first id that is not special."""
+        return len(SPECIAL) + (self.mask is not None)
 
 
 STANDARD = Special(PAD, BEGIN, END, UNKNOWN)
 """The ids in every vocabulary that this package learns."""
+WITH_MASK = STANDARD._replace(mask=len(SPECIAL))
+"""The same with a symbol for hidden tokens."""

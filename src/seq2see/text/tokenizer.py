@@ -1,6 +1,7 @@
 """Strings to ids and back, over the `tokenizers` library."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -13,7 +14,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, tra
 
 from seq2see.errors import RunError, SettingsError
 from seq2see.settings import Settings
-from seq2see.text.special import SPECIAL, STANDARD, UNKNOWN, Special
+from seq2see.text.special import MASK, SPECIAL, STANDARD, UNKNOWN, WITH_MASK, Special
 
 __all__ = ["Kind", "TextSettings", "Tokenizer", "TokenizerSettings"]
 
@@ -22,6 +23,8 @@ Kind = Literal["characters", "symbols", "words", "bpe", "unigram"]
 # A word keeps the space before it, so that joining the tokens gives the text back.
 _WORD = r"\s?[\p{L}\p{M}\p{N}_]+|\s?[^\p{L}\p{M}\p{N}_\s]+|\s+"
 _FEATURE = r"[;,|\s]+"
+_SYMBOL_NAME = re.compile("< .+ >")
+"""How special symbols are called: those of `special.py`, and further ones of vocabularies from elsewhere."""
 _CHARACTER = r"[\s\S]"
 _SYMBOL = " +"
 _PLAIN_CUTS: dict[str, Callable[[str], Iterable[str]]] = {
@@ -47,6 +50,8 @@ class TextSettings(Settings):
     target: TokenizerSettings = TokenizerSettings()
     shared: bool = False
     """One vocabulary, learnt from both sides with the settings of the source."""
+    begins: bool = False
+    """The begin symbol stands before each source, as BERT has it."""
 
 
 class Tokenizer:
@@ -54,14 +59,37 @@ class Tokenizer:
 
     def __init__(self, inner: tokenizers.Tokenizer) -> None:
         self._inner = inner
-        pattern = (json.loads(inner.to_str())["pre_tokenizer"].get("pattern") or {}).get("Regex", "")
-        self._cut = _PLAIN_CUTS.get(pattern)
+        cuts = json.loads(inner.to_str())["pre_tokenizer"] or {}
+        pattern = (cuts.get("pattern") or {}).get("Regex", "")
+        steps = cuts.get("pretokenizers", [cuts])
+        self._in_bytes = any(step.get("type") == "ByteLevel" for step in steps)
+        added = inner.get_added_tokens_decoder()
+        masks = WITH_MASK.mask in added and added[WITH_MASK.mask].content == MASK
+        self._special = WITH_MASK if masks else STANDARD
+        # Only the library finds the mask symbol inside a text.
+        self._cut = _PLAIN_CUTS.get(pattern) if not masks else None
         self._ids: dict[str, int] = inner.get_vocab() if self._cut else {}
 
     @classmethod
     def learn(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
         """Collect a vocabulary from texts."""
         return cls(_train(*_KINDS[settings.kind](settings), texts))
+
+    @classmethod
+    def learn_masked(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
+        """Collect a vocabulary that also has the mask symbol, which is found wherever a text has it.
+
+        Where tokens carry the space before them, that symbol does too.
+        """
+        inner, trainer = _KINDS[settings.kind](settings)
+        trainer.special_tokens = [*SPECIAL, MASK]  # type: ignore[attr-defined]
+        carries = inner.normalizer is not None
+        if carries:  # a lone symbol keeps its name, by which the library looks for it
+            lone = normalizers.Replace(Regex(rf"\A {re.escape(MASK)}\z"), MASK)
+            inner.normalizer = normalizers.Sequence([inner.normalizer, lone])
+        inner = _train(inner, trainer, texts, len(SPECIAL) + 1)
+        inner.add_special_tokens([tokenizers.AddedToken(MASK, lstrip=carries, normalized=True)])
+        return cls(inner)
 
     @classmethod
     def learn_running(cls, texts: Iterable[str], settings: TokenizerSettings) -> "Tokenizer":
@@ -110,7 +138,7 @@ class Tokenizer:
     @property
     def special(self) -> Special:
         """The ids of the special symbols."""
-        return STANDARD
+        return self._special
 
     @property
     def size(self) -> int:
@@ -140,21 +168,22 @@ class Tokenizer:
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special symbols leave no trace but the unknown one, shown as �."""
         shown = self._shown
-        tokens = [shown[i] for i in ids if i == UNKNOWN or i >= len(SPECIAL)]
+        tokens = [token for i in ids if (token := shown[i]) is not None]
         return str(self._inner.decoder.decode(tokens))
 
     @cached_property
-    def _shown(self) -> list[str]:
-        """What each id leaves in a text, before tokens are joined."""
+    def _shown(self) -> list[str | None]:
+        """What each id leaves in a text, before tokens are joined; None for symbols that leave nothing."""
         ids = self.vocabulary
         by_id = sorted(ids, key=ids.__getitem__)
-        return ["�" if place == UNKNOWN else token for place, token in enumerate(by_id)]
+        shown = [None if _SYMBOL_NAME.fullmatch(token) else token for token in by_id]
+        shown[UNKNOWN] = "�"
+        return shown
 
     @cached_property
     def _knows_all(self) -> bool:
         """Whether every text has ids, because every byte has."""
-        in_bytes = isinstance(self._inner.pre_tokenizer, pre_tokenizers.ByteLevel)
-        return in_bytes and self.vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet())
+        return self._in_bytes and self.vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet())
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Each id as a person would read it: spaces visible, special symbols included."""
@@ -164,7 +193,9 @@ class Tokenizer:
         if i < len(SPECIAL):
             return SPECIAL[i].replace(" ", "")
         token = str(self._inner.id_to_token(i))
-        if isinstance(self._inner.pre_tokenizer, pre_tokenizers.ByteLevel):
+        if _SYMBOL_NAME.fullmatch(token):
+            return token.replace(" ", "")
+        if self._in_bytes:
             token = decoders.ByteLevel().decode([token])
         return str(token.replace(" ", "▁"))
 
@@ -188,18 +219,21 @@ class Tokenizer:
 
 
 def _train(
-    inner: tokenizers.Tokenizer, trainer: trainers.Trainer, texts: Iterable[str]
+    inner: tokenizers.Tokenizer,
+    trainer: trainers.Trainer,
+    texts: Iterable[str],
+    special: int = len(SPECIAL),
 ) -> tokenizers.Tokenizer:
     inner.train_from_iterator(texts, trainer)
     # The trainer also lists the special symbols as "added tokens", which would be found inside texts.
     parts = json.loads(inner.to_str()) | {"added_tokens": []}
     if parts["model"]["type"] == "Unigram":
-        parts["model"]["vocab"] = _settled(parts["model"]["vocab"])
+        parts["model"]["vocab"] = _settled(parts["model"]["vocab"], special)
     return tokenizers.Tokenizer.from_str(json.dumps(parts))
 
 
-def _settled(pieces: list[tuple[str, float | None]]) -> list[tuple[str, float]]:
-    """The pieces of a unigram model in a fixed order.
+def _settled(pieces: list[tuple[str, float | None]], count: int) -> list[tuple[str, float]]:
+    """The pieces of a unigram model in a fixed order; the first `count` are special, and stay so.
 
     The library sums in an order that changes from run to run, and gives bytes that it never saw scores
     in a random order, in small steps up from the least score of all: the last digits are dropped, and
@@ -207,7 +241,7 @@ def _settled(pieces: list[tuple[str, float | None]]) -> list[tuple[str, float]]:
     """
     # Of texts without a letter in them the library learns scores that are not numbers.
     scored = [(token, 0.0 if score is None else score) for token, score in pieces]
-    special, rest = scored[: len(SPECIAL)], scored[len(SPECIAL) :]
+    special, rest = scored[:count], scored[count:]
     steps = 256 * 0.0001
     bound = min((score for _, score in rest), default=0.0) + 1.01 * steps
     least = min((score for token, score in rest if len(token) > 1), default=0.0)

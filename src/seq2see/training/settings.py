@@ -1,19 +1,45 @@
 """How a model is trained."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from seq2see.evaluation import METRICS
+from seq2see.layers.masking import MaskUnit
 from seq2see.settings import Settings, near
 
-__all__ = ["TrainingSettings"]
+__all__ = ["MaskingSettings", "TrainingSettings"]
 
 
 def _metric(name: str) -> str:
     if name not in METRICS:
         raise ValueError(f"{name!r} is no metric; {near(name, METRICS)}")
     return name
+
+
+class MaskingSettings(Settings):
+    """Which tokens are hidden from a model that learns to fill gaps."""
+
+    share: float = Field(default=0.15, gt=0, lt=1)
+    """Of the tokens of a text, about so many are to be told, and at least one."""
+    masked: float = Field(default=0.8, ge=0, le=1)
+    """The part of these that the mask symbol stands for."""
+    random: float = Field(default=0.1, ge=0, le=1)
+    """The part of these that another token stands for; the rest stays as it is."""
+    unit: MaskUnit = "tokens"
+    """What is hidden together: tokens, the tokens of a word, or spans of words."""
+    span: float = Field(default=3.0, ge=1, le=100)
+    """Words of a span on the average; lengths are drawn from a geometric distribution."""
+    longest_span: int = Field(default=10, ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if self.masked + self.random > 1:
+            raise ValueError(
+                f"masked = {self.masked} and random = {self.random} are parts of one whole; "
+                "together they may be 1 at the most"
+            )
+        return self
 
 
 class TrainingSettings(Settings):
@@ -39,6 +65,8 @@ class TrainingSettings(Settings):
     schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
     warmup: int = Field(default=1000, ge=0)
     label_smoothing: float = Field(default=0.1, ge=0, lt=1)
+    masking: MaskingSettings | None = None
+    """Of --goal fill."""
     clip: float | None = Field(default=1.0, gt=0)
     """The largest norm of the gradient."""
     evaluate_every: int = Field(default=500, ge=1)

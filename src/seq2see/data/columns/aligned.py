@@ -25,11 +25,13 @@ class AlignedText(SourceText):
     kind = "aligned text"
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
-        sentences = tokens_of_words(self.codec.source, examples)
-        return [[*(token for word in words for token in word), self.special.end] for words in sentences]
+        sentences, first = tokens_of_words(self.codec.source, examples), self.codec.before
+        return [
+            [*first, *(token for word in words for token in word), self.special.end] for words in sentences
+        ]
 
     def spans(self, example: Pair) -> list[tuple[int, int] | None]:
-        found: list[tuple[int, int] | None] = []
+        found: list[tuple[int, int] | None] = [None] * len(self.codec.before)
         for start, end in word_spans(example.source):
             inside = self.codec.source.spans(example.source[start:end]) or [(0, end - start)]
             found += [(start + first, start + last) for first, last in inside]
@@ -43,18 +45,18 @@ class WordEnds:
     dtype = "uint32"
     vocabulary = None
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, begins: bool = False) -> None:
+        self._tokenizer, self._begins = tokenizer, begins
 
     @classmethod
     def load(cls, stored: Stored) -> "WordEnds":
         """A column from what was kept of it."""
-        return cls(Tokenizer.of_json(stored["source.json"], "source.json"))
+        return cls(Tokenizer.of_json(stored["source.json"], "source.json"), bool(stored.get("begins")))
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         rows = []
         for words in tokens_of_words(self._tokenizer, examples):
-            ends, place = [], -1
+            ends, place = [], int(self._begins) - 1
             for word in words:
                 place += len(word)
                 ends.append(place)
@@ -68,4 +70,5 @@ class WordEnds:
         return 0
 
     def stored(self) -> Stored:
-        return {"kind": "word ends", "source.json": self._tokenizer.to_json()}
+        begins = {"begins": True} if self._begins else {}
+        return {"kind": "word ends", **begins, "source.json": self._tokenizer.to_json()}

@@ -12,7 +12,10 @@ __all__ = ["SourceText", "TargetText"]
 
 
 class SourceText:
-    """The text that is read: its features first, then its tokens, then the end symbol."""
+    """The text that is read: its features first, then its tokens, then the end symbol.
+
+    With `text.begins` the begin symbol stands before all.
+    """
 
     limited = True
     kind: ClassVar[str] = "text"
@@ -44,10 +47,11 @@ class SourceText:
         return smallest(self.size)
 
     def spans(self, example: Pair) -> list[tuple[int, int] | None]:
-        """Where each id of a row stands in the text; features and the end symbol stand nowhere in it."""
+        """Where each id of a row stands in the text; features and special symbols stand nowhere in it."""
         found: list[tuple[int, int] | None] = list(self.codec.source.spans(example.source))
         features = self.codec.features
         before = len(features.encode(example.features)) if features is not None else 0
+        before += len(self.codec.before)
         return [*[None] * before, *found, None]
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
@@ -60,7 +64,8 @@ class SourceText:
         return int((values == self.special.unknown).sum())
 
     def stored(self) -> Stored:
-        return {"kind": self.kind, **self.codec.files()}
+        begins = {"begins": True} if self.codec.begins else {}
+        return {"kind": self.kind, **begins, **self.codec.files()}
 
 
 class TargetText:

@@ -1,4 +1,4 @@
-// What a model answers with, in words: a text that it writes, a class, labels, a number, or a tag for each word.
+// What a model answers with, in words: a text that it writes, a class, labels, a number, a tag for each word, or what fills each gap.
 
 import { number, visible } from "seq2see/labels";
 
@@ -13,6 +13,7 @@ const TITLES = {
   labels: "Labels",
   number: "Number",
   tags: "Tags, word by word",
+  gaps: "Gaps, one by one",
 };
 
 export const titleOf = (view) => TITLES[view.kind];
@@ -20,6 +21,7 @@ export const titleOf = (view) => TITLES[view.kind];
 export function candidatesTitle(view, step) {
   if (view.kind === "text") return `Candidates at step ${step}`;
   if (view.kind === "tags") return `Tags for “${visible(view.read[step])}”`;
+  if (view.kind === "gaps") return `Candidates for ${visible(view.read[step])}`;
   return view.kind === "labels" ? "How likely each label is" : "How likely each class is";
 }
 
@@ -28,6 +30,7 @@ export function subject(view, row) {
   const said = `\u2068${visible(view.predicted[row])}\u2069`;
   const read = `\u2068${visible(view.read[row])}\u2069`;
   if (view.kind === "text") return `step ${row}: read ${read}, predicted ${said},`;
+  if (view.kind === "gaps") return `${read}, filled with ${said},`;
   return view.kind === "tags" ? `word ${row}: ${read}, tagged ${said},` : `the answer ${said}`;
 }
 

@@ -248,10 +248,9 @@ export class Compare extends Scene {
   compared(left, right) {
     const said = [left.predicted, right.predicted].sort((one, other) => other.length - one.length);
     const differing = said[0].filter((label, step) => label !== said[1][step]).length;
-    const [single, several] = { text: ["output step", "output steps"], tags: ["tag", "tags"] }[left.kind] ?? [
-      "answer",
-      "answers",
-    ];
+    const [single, several] = { text: ["output step", "output steps"], tags: ["tag", "tags"], gaps: ["gap", "gaps"] }[
+      left.kind
+    ] ?? ["answer", "answers"];
     if (differing > 0) return `${differing} ${differing === 1 ? `${single} differs` : `${several} differ`}`;
     return left.kind === "text" ? "same output" : `same ${left.kind === "tags" ? several : single}`;
   }

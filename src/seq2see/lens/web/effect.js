@@ -6,7 +6,7 @@ import { isolated, number, shorten, signed, visible } from "seq2see/labels";
 import { Surface } from "seq2see/surface";
 import { colours, font } from "seq2see/theme";
 
-const STEPS = { text: "step", tags: "word" };
+const STEPS = { text: "step", tags: "word", gaps: "gap" };
 const RUNS = 160; // as many pieces of a difference as the page draws; the rest is counted
 
 // Neighbours of the same sign become one piece.

@@ -61,7 +61,7 @@ export function signed(value, digits = 2) {
 // Labels of a map's rows and columns, as the contract of the server has them.
 export function rowLabels(view, meta) {
   if (meta.rows !== "target") return view.source;
-  return ["text", "tags"].includes(view.kind) ? view.read : view.predicted;
+  return ["text", "tags", "gaps"].includes(view.kind) ? view.read : view.predicted;
 }
 
 export function columnLabels(view, meta) {

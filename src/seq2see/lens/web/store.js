@@ -8,7 +8,7 @@ import { isStale } from "seq2see/lane";
  * @typedef {{address: string, heads: number, rows: string, columns: string, shape: [number, number],
  *   summaries?: Record<string, number>[]}} MapOf
  * @typedef {{id?: string, code?: string, source: string[], unknown: number[], lower: string | null, read: string[],
- *   predicted: string[], kind: "text" | "class" | "labels" | "number" | "tags", output: string, note: string,
+ *   predicted: string[], kind: "text" | "class" | "labels" | "number" | "tags" | "gaps", output: string, note: string,
  *   log_probability: number | null, cut: boolean,
  *   steps: {log_probability: number | null, top: [number, string, number | null][]}[], maps: MapOf[],
  *   effect: {output: string, predicted: string[], log_probability: number | null, difference: [string, string][],

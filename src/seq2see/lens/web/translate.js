@@ -271,7 +271,7 @@ export class Translate extends Scene {
     context.fillStyle = inks.muted;
     const { view } = this.seen.shown;
     const text = writes(view) ? "SOURCE" : "TEXT";
-    const names = { source: text, target: { text: "OUTPUT", tags: "TAGS" }[view.kind] ?? "ANSWER" };
+    const names = { source: text, target: { text: "OUTPUT", tags: "TAGS", gaps: "GAPS" }[view.kind] ?? "ANSWER" };
     if (single) {
       context.fillText(
         meta.rows === "source" ? `${text} · arcs above look back, below look ahead` : "READ → PREDICTED",

@@ -100,7 +100,10 @@ class RecurrentDecoder(nn.Module):
         super().__init__()
         width, memory_width = part.hidden or settings.width, settings.memory_width
         self.embed = embed
-        self.scale = settings.width**0.5
+        self.scale, self.norm = (
+            settings.front.embedding_scale(settings.width),
+            settings.front.embedding_norm(settings.width),
+        )
         self.dropout = Dropout(settings.dropout)
         self.luong = part.output == "luong"
         self.feeds = part.input_feeding
@@ -185,7 +188,7 @@ class RecurrentDecoder(nn.Module):
         self, tokens: Tensor, state: RecurrentState, watch: Watch | None
     ) -> tuple[DecoderOutput, RecurrentState]:
         """All positions at once; the state after them lacks keys of the decoder's own attention."""
-        states, layers = self.embed(tokens) * self.scale, []
+        states, layers = self._embedded(tokens), []
         for number, layer in enumerate(self.layers):
             states, after = cast(RecurrentLayer, layer).read(self.dropout(states), state.layers[:, number])
             layers.append(after)
@@ -197,7 +200,7 @@ class RecurrentDecoder(nn.Module):
         self, tokens: Tensor, state: State, watch: Watch | None = None
     ) -> tuple[DecoderOutput, RecurrentState]:
         assert isinstance(state, RecurrentState)
-        inputs = self.embed(tokens) * self.scale
+        inputs = self._embedded(tokens)
         if state.fed is not None:
             inputs = torch.cat([inputs, state.fed], -1)
         after = []
@@ -212,6 +215,12 @@ class RecurrentDecoder(nn.Module):
         output = DecoderOutput(states[:, 0], weights[:, 0] if weights is not None else None)
         fed = (output.states if self.luong else context) if self.feeds else None
         return output, replace(state, layers=torch.stack(after, 1), past=past, fed=fed)
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self.embed(tokens) * self.scale
+        if self.norm is not None:
+            states = self.norm(states)
+        return states
 
     def _start(self, memory: Memory | None, rows: int) -> RecurrentState:
         """The state before the first step."""

@@ -12,6 +12,7 @@ from seq2see.layers.attention import Watch
 from seq2see.layers.dropout import Dropout, kept
 from seq2see.layers.pooling import AttentionPooling, Pooling, pool
 from seq2see.models.contracts import Memory, Sides
+from seq2see.models.heads.filling import TransformSettings
 from seq2see.settings import Settings
 
 __all__ = ["HeadSettings", "Summed", "members_of"]
@@ -41,6 +42,8 @@ class HeadSettings(Settings):
     """Copies of the head, each with weights of its own, that learn apart and answer together."""
     class_weights: bool = False
     """Rare classes count as much as common ones."""
+    transform: TransformSettings | None = None
+    """Of a model that fills gaps: what stands before its output layer; nothing by default."""
 
     @property
     def poolings(self) -> tuple[Pooling, ...]:
