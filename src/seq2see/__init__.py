@@ -52,12 +52,13 @@ def train(
     by: str | None = None,
     device: str | None = None,
     resume: bool = False,
+    start: "str | Path | None" = None,
 ) -> Any:
     """Train on a file of examples; what comes back answers texts with texts, classes, numbers or tags.
 
     data: a TSV, CSV, JSONL, CoNLL-U or FASTA file, `.gz` too; two parallel files as `a.en,a.de`; or a
         built-in task such as `task:reverse`.
-    goal: `generate`, `classify`, `regress` or `tag`; by default what the data look like.
+    goal: `generate`, `classify`, `regress`, `tag`, `complete` or `fill`; by default what the data look like.
     dev: a file to look at while training; by default some examples are held out.
     out: the run directory to make; by default a new one under `runs/`.
     preset: a model by name, such as `transformer-base` (docs/recipe.md lists them).
@@ -71,10 +72,11 @@ def train(
     by: what counts once in scores of texts, `line` or `source`; by default as the dev file looks.
     device: `auto`, `cpu`, `cuda` or `mps`.
     resume: go on exactly where the run in `out` was stopped.
+    start: a run directory to begin with: vocabularies, parts and weights are taken over as far as they fit.
     """
     from seq2see.workflow import Request, train
 
-    paths = {"dev": dev, "out": out, "recipe": recipe}
+    paths = {"dev": dev, "out": out, "recipe": recipe, "start": start}
     request = Request(
         data=str(data),
         goal=goal,

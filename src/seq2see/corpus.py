@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -126,16 +127,18 @@ class Corpus:
         recipe: Recipe,
         columns: Columns | None,
         progress: Callable[[int], None] | None = None,
+        known: Columns | None = None,
     ) -> "Corpus":
-        """Learn the columns, unless they are given, and encode both sets."""
+        """Learn the columns, unless they are given, and encode both sets; `known` is kept of another run."""
         goal = goal_named(recipe.goal)
         if columns is None:
-            columns = goal.learn(recipe, lambda: files.some_train_pairs(_LEARN_FROM))
+            examples = partial(files.some_train_pairs, _LEARN_FROM)
+            columns = goal.learn(recipe, examples, known) if known else goal.learn(recipe, examples)
         fingerprint, limit, cache = files.fingerprint(), recipe.data.max_length, cache_folder()
-        fit, known = goal.examples.fit, columns
+        fit, settled = goal.examples.fit, columns
 
         def fitted(pairs: Iterable[Pair]) -> Iterable[Pair]:
-            return fit(pairs, known, limit) if fit is not None else pairs
+            return fit(pairs, settled, limit) if fit is not None else pairs
 
         train = encode(
             lambda: fitted(files.train_pairs()),

@@ -16,10 +16,29 @@ from seq2see.settings import Settings, build, merge, near, read_yaml
 from seq2see.text import TextSettings
 from seq2see.training.settings import TrainingSettings
 
-__all__ = ["VERSION", "Parts", "Recipe", "compose", "compose_parts", "preset", "presets", "read_recipe"]
+__all__ = [
+    "VERSION",
+    "Parts",
+    "Recipe",
+    "StartSettings",
+    "compose",
+    "compose_parts",
+    "preset",
+    "presets",
+    "read_recipe",
+]
 
 VERSION = 1
 P = TypeVar("P", bound="Parts")
+
+
+class StartSettings(Settings):
+    """The run whose weights a new one begins with."""
+
+    run: str
+    """Its folder."""
+    weights: str | None = None
+    """The checksum that its weights had then."""
 
 
 class Parts(Settings):
@@ -29,6 +48,8 @@ class Parts(Settings):
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
     goal: str = "generate"
     """What the model is for: a row of the table of goals."""
+    start: StartSettings | None = None
+    """Another run to begin from, as --from names it."""
     data: DataSettings
     text: TextSettings = TextSettings()
     model: ModelSettings = ModelSettings()

@@ -56,6 +56,8 @@ class Request:
     by: str | None = None
     device: str | None = None
     resume: bool = False
+    start: str | None = None
+    """A run to begin with: its vocabularies, parts and weights are taken over as far as they fit."""
 
     @property
     def stem(self) -> str:
@@ -118,7 +120,11 @@ class Request:
             "device": self.device,
         }
         training = {name: value for name, value in options.items() if value is not None}
-        top = {name: value for name in ("seed", "goal") if (value := getattr(self, name)) is not None}
+        top: dict[str, Any] = {
+            name: value for name in ("seed", "goal") if (value := getattr(self, name)) is not None
+        }
+        if self.start is not None:
+            top["start"] = {"run": _absolute(self.start)}
         return merge(override(self.settings), {"data": named, "training": training, **top})
 
 

@@ -5,7 +5,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from seq2see.data import Pair
 from seq2see.data.batches import Stream
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.lines import save_standard_input
+from seq2see.data.settings import DataSettings
 from seq2see.data.tasks import task_settings
 from seq2see.data.values import many
 from seq2see.digests import replace_sealed, verify
@@ -24,6 +25,8 @@ from seq2see.errors import DataError, RunError, SettingsError, TrainingError
 from seq2see.evaluation import METRICS, metric_named, metrics_for, score
 from seq2see.files import replace_text
 from seq2see.goals import Columns, Predictor, goal_named
+from seq2see.goals.choices import Choice
+from seq2see.goals.fine_tuning import choose_fine_tuning
 from seq2see.goals.text_values import COUNTED, counted_by
 from seq2see.judgement import Floor, floor_of
 from seq2see.models import Network
@@ -31,7 +34,8 @@ from seq2see.recipe import Recipe, compose, compose_parts, read_recipe
 from seq2see.request import Request, given_settings, goal_for, not_begun, refuse_decoder, writing
 from seq2see.run import DataFacts, Run, device_of
 from seq2see.settings import merge, write_yaml
-from seq2see.training import Checkpoints, PlainReport, Progress, Report, Trainer, Unbroken
+from seq2see.training import Checkpoints, Depths, PlainReport, Progress, Report, Trainer, Unbroken
+from seq2see.transfer import Start, refuse_other_start, taken_before
 
 __all__ = ["Request", "Trained", "train"]
 
@@ -92,6 +96,12 @@ def _train(request: Request, folder: Path, report: Report, tell: Callable[[str],
     network = _network(recipe, corpus.columns)
     run = Run(recipe, corpus.columns, network, corpus.facts, folder)
     model = goal.predictor(run)
+    taken = taken_before(folder)
+    if recipe.start is not None and not started:
+        with writing(folder):
+            taken, told = Start.read(recipe.start, recipe.goal).begin(network, corpus.columns, folder)
+        for line in told:
+            tell(line)
     trainer = Trainer(
         network,
         corpus.batches(recipe),
@@ -101,6 +111,7 @@ def _train(request: Request, folder: Path, report: Report, tell: Callable[[str],
         report,
         recipe.data.train,
         min(recipe.training.dev_examples, len({(pair.source, pair.features) for pair in corpus.dev_pairs})),
+        taken,
     )
     if started:
         trainer.resume()
@@ -137,23 +148,51 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     name, why = goal_for(merge(settled, wishes), asked)
     goal = goal_named(name)
     files = open_files(asked.data, asked.seed, goal)
-    choice = goal.choose(files.found, merge(settled, wishes), "encoder" not in settled.get("model", {}))
-    refuse_decoder(request, merge(settled, wishes), choice.fixed, name)
+    wanted = merge(settled, wishes)
+    start = Start.read(asked.start, name) if asked.start is not None else None
+    own: dict[str, Any] = {}
+    if start is None:
+        choice = goal.choose(files.found, wanted, "encoder" not in settled.get("model", {}))
+    else:
+        choice, own = _fine_tuned(start, files, wanted)
+    refuse_decoder(request, wanted, choice.fixed, name)
     if files.train.taken is not None:
         choice.say(f"columns: {files.train.taken}")
     if why:
         choice.say(f"goal: {name} ({why}; --goal chooses another)")
-    recipe = compose([choice.values, {"goal": name}, named, given, wishes, choice.fixed], origin)
+    recipe = compose([choice.values, own, {"goal": name}, named, given, wishes, choice.fixed], origin)
     _refuse_metric(recipe)
     for reason in choice.reasons(recipe):
         tell(reason)
-    corpus = _prepare(files, recipe, None, tell)
+    corpus = _prepare(files, recipe, None, tell, start.known if start is not None else None)
+    if start is not None or recipe.training.freeze:
+        # What does not fit is refused before anything is written.
+        network = goal.network(recipe, corpus.columns)
+        Depths(
+            network, recipe.training, start.take(network, corpus.columns)[0] if start is not None else None
+        )
     with writing(folder):
         (folder / "tokenizers").mkdir(exist_ok=True)
         # The recipe comes last: with it, everything else is there.
         texts = {"data.json": corpus.facts.to_json(), "recipe.yaml": write_yaml(recipe)}
         replace_sealed(folder, goal.files(corpus.columns) | texts)
     return recipe, corpus
+
+
+def _fine_tuned(start: Start, files: Files, wanted: dict[str, Any]) -> tuple[Choice, dict[str, Any]]:
+    """What is chosen for a run that begins with another one, and what it has from there."""
+    goal, found = goal_named(start.goal), files.found
+    first = goal.choose(found, merge(start.settings(0), wanted), model=False)
+    own = start.settings(
+        first.values.get("data", {}).get("max_length", DataSettings.model_fields["max_length"].default)
+    )
+    start.refuse_contradictions(wanted, own)
+    own["start"] = {"run": str(start.folder.absolute()), "weights": start.digest}
+    reads = start.goal not in ("generate", "complete", "fill")
+    choose_fine_tuning(
+        first, reads, start.same, found.count, start.recipe.model.width, wanted.get("training", {})
+    )
+    return first, own
 
 
 def _refuse_metric(recipe: Recipe) -> None:
@@ -183,6 +222,8 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
     """The recipe and data of a run as they were; only how long and where it trains may change."""
     verify(folder)
     old = read_recipe(folder / "recipe.yaml")
+    refuse_other_start(request.start, old)
+    request = replace(request, start=None)
     named, given = given_settings(request)
     recipe = compose([old.model_dump(), named, given, request.wishes(folder)], "--resume")
     # The files may have moved: their fingerprint tells whether they are the same.
@@ -211,7 +252,13 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
     return recipe, corpus
 
 
-def _prepare(files: Files, recipe: Recipe, columns: Columns | None, tell: Callable[[str], None]) -> Corpus:
+def _prepare(
+    files: Files,
+    recipe: Recipe,
+    columns: Columns | None,
+    tell: Callable[[str], None],
+    known: Columns | None = None,
+) -> Corpus:
     began = last = time.perf_counter()
 
     def progress(pairs: int) -> None:
@@ -220,7 +267,7 @@ def _prepare(files: Files, recipe: Recipe, columns: Columns | None, tell: Callab
             last = time.perf_counter()
             tell(f"encoded {pairs:,} of {files.found.count:,} examples")
 
-    corpus = Corpus.prepare(files, recipe, columns, progress)
+    corpus = Corpus.prepare(files, recipe, columns, progress, known)
     seconds = time.perf_counter() - began
     if seconds > 5:
         speed = files.found.count / seconds

@@ -83,6 +83,9 @@ def train(
     max_steps: Annotated[int | None, typer.Option(min=1, help="Updates of the weights at the most.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Minutes of training at the most.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on exactly where a run was stopped.")] = False,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="RUN", help="Begin with what another run has learnt.")
+    ] = None,
     goal: Goal = None,
     source: SourceColumn = None,
     target: TargetColumn = None,
@@ -110,6 +113,7 @@ def train(
             "max_steps": max_steps,
             "max_minutes": max_minutes,
             "resume": resume,
+            "start": start,
             "goal": goal,
             "by": by,
             "device": device,
@@ -148,6 +152,17 @@ def predict(
     prefix: Annotated[str | None, typer.Option(help="What every output must begin with.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of an output at the most.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
+    stop: Annotated[
+        list[str] | None,
+        typer.Option(help="End a text that is gone on with before this; repeatable, \\n for a new line."),
+    ] = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Tell a text that is gone on with as it is written; by default in a terminal.",
+        ),
+    ] = None,
     source: SourceColumn = None,
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
@@ -182,7 +197,10 @@ def predict(
         "max_length": max_length,
         "seed": seed,
     }
-    asked = verb.Asked(device, engine, int8, prefix, edit or (), show_attention, probabilities, json, options)
+    stops = [one.replace("\\n", "\n").replace("\\t", "\t") for one in stop or ()]
+    asked = verb.Asked(
+        device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
+    )
     verb.predict(run, file, _columns(source, None, features, numbers, categories), asked)
 
 

@@ -70,7 +70,7 @@ class Classify(KeepsColumns):
             )
         return choice
 
-    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+    def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
         """Learn what is read, and the labels."""
         refuse_several_targets(recipe)
         if recipe.model.head.several_labels and recipe.model.head.class_weights:
@@ -79,7 +79,7 @@ class Classify(KeepsColumns):
                 "leave it out"
             )
         kind = LabelSets if recipe.model.head.several_labels else Labels
-        return {**learn_sources(recipe, examples), "target": kind.learn(examples())}
+        return {**learn_sources(recipe, examples, known=known), "target": kind.learn(examples())}
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with a score for each class."""

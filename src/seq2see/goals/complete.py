@@ -63,9 +63,11 @@ class Complete(KeepsColumns):
         _schedule(choice, size / letters, context, asked.get("training", {}))
         return choice
 
-    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+    def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
         """Learn the vocabulary."""
         _refuse_misfits(recipe)
+        if known is not None and isinstance(kept := known.get("target"), Passages):
+            return {"target": Passages(kept.tokenizer)}
         texts = (one.target for one in examples())
         return {"target": Passages(Tokenizer.learn_running(texts, recipe.text.target))}
 

@@ -102,8 +102,11 @@ class Goal(Protocol):
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Settings for some examples, as far as they were not asked for."""
 
-    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
-        """What turns examples into numbers, learnt from the training examples."""
+    def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
+        """What turns examples into numbers, learnt from the training examples.
+
+        Vocabularies of columns that are known from another run are kept.
+        """
 
     def files(self, columns: Columns) -> dict[str, str]:
         """The files that keep the columns, by their names inside the run directory."""

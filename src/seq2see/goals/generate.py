@@ -13,12 +13,12 @@ from seq2see.evaluation import Outcome, Texts
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.sources import refuse_several_targets
+from seq2see.goals.sources import known_features, refuse_several_targets
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, Vocabulary, make_encoder_decoder
 from seq2see.recipe import Recipe
 from seq2see.run import Run
-from seq2see.text import SPECIAL, Codec
+from seq2see.text import SPECIAL, Codec, Tokenizer
 
 __all__ = ["Generate", "network_of"]
 
@@ -34,14 +34,28 @@ class Generate:
         """Tokenisation, batches, schedule and a model by the kind and number of pairs."""
         return choose(found, asked, model)
 
-    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
-        """Learn the vocabularies of both sides."""
+    def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
+        """Learn the vocabularies of both sides, as far as they are not known."""
         _refuse_misfits(recipe)
         features: Iterable[str] | None = None
         if recipe.data.features is not None:
             features = (one.features for one in examples())
         sources, targets = (one.source for one in examples()), (one.target for one in examples())
-        return columns_of(Codec.learn(sources, targets, features, recipe.text))
+        if not known:
+            return columns_of(Codec.learn(sources, targets, features, recipe.text))
+        read, written = known.get("source"), known.get("target")
+        codec = read.codec if isinstance(read, SourceText) else None
+        if isinstance(codec, Codec) and codec.shared and written is not None:
+            source = target = codec.source
+        else:
+            source = codec.source if codec is not None else Tokenizer.learn(sources, recipe.text.source)
+            target = (
+                written.tokenizer
+                if isinstance(written, TargetText)
+                else Tokenizer.learn(targets, recipe.text.target)
+            )
+        tags = known_features(recipe, codec, examples)
+        return columns_of(Codec(source, target, tags, recipe.text.begins))
 
     def files(self, columns: Columns) -> dict[str, str]:
         """The tokenizers."""

@@ -53,11 +53,11 @@ class Regress(KeepsColumns):
         """Tokens, encoder, head and schedule by the number and length of texts."""
         return choose_reader(found, asked, model, "rmse")
 
-    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+    def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
         """Learn what is read, and the mean and deviation of the targets."""
         refuse_several_targets(recipe)
         refuse_class_settings(recipe)
-        return {**learn_sources(recipe, examples), "target": Number.learn(examples())}
+        return {**learn_sources(recipe, examples, known=known), "target": Number.learn(examples())}
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with one output."""

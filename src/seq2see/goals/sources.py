@@ -24,6 +24,7 @@ from seq2see.text import SourceCodec, Tokenizer
 
 __all__ = [
     "KeepsColumns",
+    "known_features",
     "learn_sources",
     "refuse_class_settings",
     "refuse_several_targets",
@@ -31,33 +32,57 @@ __all__ = [
 ]
 
 
-def learn_sources(recipe: Recipe, examples: Examples, aligned: bool = False) -> dict[str, Column]:
-    """Learn what is read: what the front asks for, features before it, and extras for the head."""
+def learn_sources(
+    recipe: Recipe, examples: Examples, aligned: bool = False, known: Columns | None = None
+) -> dict[str, Column]:
+    """Learn what is read: what the front asks for, features before it, and extras for the head.
+
+    What another run has learnt is kept.
+    """
     data, front = recipe.data, recipe.model.front
     if data.by is not None:
         raise SettingsError(
             f"--by is for models that write texts, and the goal is {recipe.goal}; leave it out"
         )
     columns: dict[str, Column] = {}
+    known = known or {}
+    read = known.get("source")
     if isinstance(front, WordFrontSettings):
         if data.features is not None:
             raise SettingsError(
                 "features stand before tokens; set model.front.kind=tokens, or use --categories"
             )
-        columns["source"] = Words.learn(examples(), front.most_words, front.least)
-        columns["letters"] = Letters.learn(examples())
+        columns["source"] = read or Words.learn(examples(), front.most_words, front.least)
+        columns["letters"] = known.get("letters") or Letters.learn(examples())
     else:
-        source = Tokenizer.learn((one.source for one in examples()), recipe.text.source)
-        features = None
-        if data.features is not None:
-            features = Tokenizer.learn_features(one.features for one in examples())
+        codec = read.codec if isinstance(read, SourceText) else None
+        source = (
+            codec.source
+            if codec is not None
+            else Tokenizer.learn((one.source for one in examples()), recipe.text.source)
+        )
+        features = known_features(recipe, codec, examples)
         columns |= _tokens(SourceCodec(source, features, recipe.text.begins), aligned)
     if recipe.model.head.counts is not None and not aligned:
-        columns["counts"] = Counts.learn(examples(), recipe.model.head.counts)
+        columns["counts"] = known.get("counts") or Counts.learn(examples(), recipe.model.head.counts)
     names = [str(name) for name in (*data.numbers, *data.categories)]
     if names:
         columns["extras"] = Extras.learn(examples(), names, len(data.numbers))
     return columns
+
+
+def known_features(recipe: Recipe, codec: SourceCodec | None, examples: Examples) -> Tokenizer | None:
+    """The vocabulary of features: that of another run's codec, if there is one, or a new one if needed."""
+    if codec is not None:
+        if recipe.data.features is not None and codec.features is None:
+            raise SettingsError(
+                "--features have ids after those of the text, and the run that --from names has none; "
+                "leave --features out, or train without --from"
+            )
+        return codec.features
+    if recipe.data.features is None:
+        return None
+    return Tokenizer.learn_features(one.features for one in examples())
 
 
 def _tokens(codec: SourceCodec, aligned: bool) -> dict[str, Column]:

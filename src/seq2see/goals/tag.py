@@ -50,7 +50,7 @@ class Tag(KeepsColumns):
         """Words and letters, encoder and schedule by the number of sentences."""
         return choose_tagger(found, asked, model)
 
-    def learn(self, recipe: Recipe, examples: Examples) -> Columns:
+    def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
         """Learn words, letters and tags."""
         refuse_class_settings(recipe)
         if recipe.data.numbers or recipe.data.categories:
@@ -60,7 +60,8 @@ class Tag(KeepsColumns):
         names = [str(name) for name in recipe.data.targets]
         if len(names) == 1 and names[0].isdigit():
             names = ["tags"]
-        return {**learn_sources(recipe, examples, aligned=True), "target": Tags.learn(examples(), names)}
+        sources = learn_sources(recipe, examples, aligned=True, known=known)
+        return {**sources, "target": Tags.learn(examples(), names)}
 
     def network(self, recipe: Recipe, columns: Columns) -> Network:
         """An encoder under a head with a score for each tag at each word."""

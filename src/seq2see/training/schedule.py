@@ -17,4 +17,6 @@ def learning_rate(step: float, settings: TrainingSettings) -> float:
     if settings.schedule == "cosine":
         done = (step - warmup) / max(1, settings.steps - warmup)
         return peak * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+    if settings.schedule == "linear":
+        return peak * max(0.0, 1 - (step - warmup) / max(1, settings.steps - warmup + 1))
     return peak

@@ -62,9 +62,17 @@ class TrainingSettings(Settings):
     beta1: float = Field(default=0.9, ge=0, lt=1)
     beta2: float = Field(default=0.98, ge=0, lt=1)
     weight_decay: float = Field(default=0.0, ge=0)
-    schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
+    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
     warmup: int = Field(default=1000, ge=0)
     label_smoothing: float = Field(default=0.1, ge=0, lt=1)
+    freeze: tuple[str, ...] = ()
+    """Parts whose weights stay as they are, such as front or encoder.blocks.0."""
+    unfreeze_every: int | None = Field(default=None, ge=1)
+    """At first only the head and what is new learns; after so many steps each, one more layer below does."""
+    lower_rate: float = Field(default=1.0, gt=0, le=1)
+    """What the learning rate is multiplied by below the head, or of weights that came from another run."""
+    layer_decay: float = Field(default=1.0, gt=0, le=1)
+    """What it is multiplied by once more for each further layer below."""
     masking: MaskingSettings | None = None
     """Of --goal fill."""
     clip: float | None = Field(default=1.0, gt=0)

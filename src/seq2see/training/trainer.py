@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from itertools import islice
@@ -16,6 +16,7 @@ from seq2see.evaluation import METRICS
 from seq2see.models import Network
 from seq2see.models.weights import load_weights, read_tensors, weights_of
 from seq2see.training.checkpoint import Checkpoints, Progress
+from seq2see.training.depths import Depths
 from seq2see.training.log import Log
 from seq2see.training.report import Look, Report, Step
 from seq2see.training.schedule import learning_rate
@@ -40,7 +41,9 @@ class Trainer:
         report: Report,
         data_name: str = "the data",
         dev_sources: int = 1,
+        taken: Collection[str] | None = None,
     ) -> None:
+        """`taken` names the weights that came from another run, if there was one."""
         self.model = model
         self.batches = batches
         self.validate = validate
@@ -50,7 +53,8 @@ class Trainer:
         self.data_name = data_name
         self.dev_sources = dev_sources
         self.device = next(model.parameters()).device
-        self.optimizer = _optimizer(model, settings)
+        self.depths = Depths(model, settings, taken)
+        self.optimizer = _optimizer(model, settings, self.depths.scales)
         self.progress = Progress()
         self.interrupted: int | None = None
         """The signal that ended the run early, if one did."""
@@ -101,7 +105,8 @@ class Trainer:
         # Where time or tokens run out before the steps do, the schedule keeps pace with them.
         rate = learning_rate(max(self.progress.step + 1, self._share() * self.settings.steps), self.settings)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["scale"]
+        self.depths.set(self.progress.step)
         self.optimizer.zero_grad(set_to_none=True)
         try:
             total, count = self._gradients(parts)
@@ -254,16 +259,22 @@ def _memory_is_full(error: RuntimeError | MemoryError) -> bool:
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
 
 
-def _optimizer(model: Network, settings: TrainingSettings) -> torch.optim.Optimizer:
+def _optimizer(
+    model: Network, settings: TrainingSettings, scales: Mapping[str, float] | None = None
+) -> torch.optim.Optimizer:
     """Adam over all weights; decay is for matrices, not for norms and biases."""
     kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
-    parameters = list(model.parameters())
-    groups: list[dict[str, Any]] = [{"params": parameters}]
-    if settings.weight_decay:
-        groups = [
-            {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.weight_decay},
-            {"params": [one for one in parameters if one.dim() <= 1], "weight_decay": 0.0},
-        ]
+    parameters, decay = list(model.parameters()), settings.weight_decay
+    grouped: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
+    for name, one in model.named_parameters():
+        grouped.setdefault(
+            (decay if one.dim() > 1 else 0.0, scales[name] if scales is not None else 1.0), []
+        ).append(one)
+    ordered = sorted(grouped.items(), key=lambda item: (-item[0][0], -item[0][1]))
+    groups = [
+        {"params": some, "weight_decay": weight_decay, "scale": scale}
+        for (weight_decay, scale), some in ordered
+    ]
     return kind(
         groups,
         lr=settings.learning_rate,
