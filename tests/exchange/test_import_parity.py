@@ -89,6 +89,24 @@ def test_decoders(kind: str, tmp_path: Path) -> None:
         for layer, expected in enumerate(theirs.attentions):
             torch.testing.assert_close(seen[f"decoder.{layer}.self"], expected, **CLOSE)
         same_logits(logits, theirs.logits, one, tokenizer)
+        if not begins:
+            continue
+        told = one.model.generate(
+            torch.tensor([ids]),
+            max_new_tokens=12,
+            do_sample=False,
+            suppress_tokens=_never(one),
+            eos_token_id=one.model.config.eos_token_id,
+        )[0].tolist()
+        said = model([text], beam=1, max_length=12)[0]
+        assert said.strip() == one.inner.decode(told, skip_special_tokens=True).strip()
+
+
+def _never(one: Foreign) -> list[int] | None:
+    """Symbols and rows without a token, which our models do not write."""
+    never = [number for name in ("<unk>", "<s>") if (number := one.inner.token_to_id(name)) is not None]
+    never += range(one.inner.get_vocab_size(), one.model.config.vocab_size)
+    return never or None
 
 
 PAIRS = {
