@@ -22,6 +22,7 @@ from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
 from seq2see.goals import GOALS
 from seq2see.goals.completer import Completer
+from seq2see.lens.edits import Force, Off
 from seq2see.models.weights import read_tensors
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 from seq2see.training.report import Look, Step
@@ -217,7 +218,6 @@ def test_prompts_on_lines(gpt: Completer, folder: Path, seq2see: Any, tmp_path: 
     [
         ("--prefix", "a"),
         ("--int8",),
-        ("--show-attention",),
         ("--probabilities",),
         ("--engine", "ctranslate2"),
         ("--stream", "--nbest", "2"),
@@ -413,15 +413,41 @@ def test_standard_input_is_kept_and_gone_on_with(
     assert said.code == 0 and (tmp_path / "run" / "pairs.tsv").read_bytes() == TEXT.encode()
 
 
-def test_the_verbs_of_the_lens_are_refused(gpt: Completer, folder: Path, seq2see: Any) -> None:
-    for verb, *more in (("explore",), ("heads", folder / "text.txt")):
-        said = seq2see(verb, folder / "gpt", *more)
-        assert said.code == 2 and "not show" in said.err
+def test_the_lens_shows_one_text_that_looks_back(model: Completer) -> None:
+    view = model.attention("1: the cat", max_length=4)
+    assert view.source == view.read and view.read[0] == "<begin>"
+    assert view.output == "1: the cat" + "".join(view.predicted[10:]).replace("▁", " ").replace("<end>", "")
+    assert len(view.steps) == len(view.predicted) and view.steps[-1].top[0][1] == view.predicted[-1]
+    found = next(model.decode(["1: the cat"], beam=1, max_length=4))[0]
+    new = sum(step.log_probability for step in view.steps[10:])
+    assert view.output == found.text and new == pytest.approx(found.log_probability, rel=1e-4)
+    target = model.attention("1: the cat", " sat")
+    assert target.output == "1: the cat sat" and target.predicted[-1] == "<end>"
+    for kind in ("gradient", "occlusion"):
+        by_token = model.attribution("1: the cat", max_length=4, kind=kind)
+        assert by_token.shape == (len(view.predicted), len(view.read))
+        assert by_token.triu(1).abs().max() == 0 < by_token.abs().max()
 
 
-def test_the_lens_says_that_it_cannot(gpt: Completer) -> None:
-    with pytest.raises(SettingsError, match="does not show"):
-        gpt.look(None)  # type: ignore[arg-type]
+def test_edits_change_what_follows(gpt: Completer, folder: Path, seq2see: Any) -> None:
+    edit = Off.model_validate({"at": "decoder.*.self", "how": "uniform"})
+    view = gpt.attention("1: the cat", max_length=4, edits=[edit])
+    assert (
+        view.effect is not None and view.effect.change != 0 and view.weights["decoder.0.self"].shape[0] == 2
+    )
+    assert view.at()[5, :6].tolist() == pytest.approx([1 / 6] * 6, abs=1e-6)
+    assert view.rollout().shape == (len(view.read), len(view.read))
+    forced = gpt.attention("1: the cat", max_length=4, edits=[Force(step=10, token="a")])
+    assert forced.output.startswith("1: the cata")
+    said = [next(gpt.decode(["1: the cat"], beam=1, max_length=4, edits=some))[0] for some in ((), [edit])]
+    assert said[1].text == view.output and said[0].log_probability != said[1].log_probability
+    plain, changed = (gpt.outcome(passages(TEXT[:200]), edits=some).nats.sum() for some in ((), [edit]))
+    assert plain != changed
+    heads = json.loads(seq2see("heads", folder / "gpt", folder / "text.txt", "--json").out)
+    assert list(heads["changes"]) == ["decoder.0.self"] and len(heads["changes"]["decoder.0.self"]) == 2
+    (folder / "prompts.txt").write_text("the cat\n")
+    shown = seq2see("predict", folder / "gpt", folder / "prompts.txt", "--show-attention", "--max-length", 3)
+    assert shown.code == 0 and "<begin>" in shown.err
 
 
 def test_documents_end(tmp_path: Path) -> None:
