@@ -12,6 +12,7 @@ from seq2see.errors import DataError, RunError
 from seq2see.exchange.config import Config
 from seq2see.exchange.families import FAMILIES
 from seq2see.exchange.family import Family, Outline
+from seq2see.exchange.g2p_en import CHECKPOINT, read_g2p_en
 from seq2see.exchange.names import Names, repeated, residual_order, taken
 from seq2see.exchange.reading import Tensors
 from seq2see.exchange.texts import TEXTS, Texts
@@ -30,8 +31,11 @@ __all__ = ["import_model"]
 def import_model(
     folder: Path, out: Path, allow_pickle: bool = False, tell: Callable[[str], None] = print
 ) -> None:
-    """Make a run directory of a folder in Hugging Face's layout, and say what became of it."""
+    """Make a run directory of a model from elsewhere, and say what became of it."""
     _refuse_used(out)
+    if folder.suffix == ".npz" or (folder / CHECKPOINT).is_file():
+        write_run(out, *read_g2p_en(folder), "g2p-en's checkpoint", 20)
+        return
     config = Config.read(folder)
     kind = config.get("model_type")
     if kind not in FAMILIES:
