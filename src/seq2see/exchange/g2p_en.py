@@ -1,4 +1,4 @@
-"""The model of the package g2p-en: English letters to phonemes, a GRU encoder and decoder without attention."""
+"""The model of the package g2p-en: English letters to phonemes, GRUs on both sides without attention."""
 
 import zipfile
 from math import prod
@@ -19,10 +19,13 @@ __all__ = ["CHECKPOINT", "LETTERS", "PHONEMES", "read_g2p_en"]
 CHECKPOINT = "checkpoint20.npz"
 LETTERS = ("<pad>", "<unk>", "</s>", *"abcdefghijklmnopqrstuvwxyz")
 _VOWELS = ("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW")
-_CONSONANTS = "B CH D DH F G HH JH K L M N NG P R S SH T TH UW V W Y Z ZH".split()
+_REST = (
+    *("B", "CH", "D", "DH", "F", "G", "HH", "JH", "K", "L", "M", "N", "NG", "P", "R", "S", "SH", "T", "TH"),
+    *("UW", "V", "W", "Y", "Z", "ZH"),
+)
 PHONEMES = (
     *("<pad>", "<unk>", "<s>", "</s>"),
-    *sorted([*_CONSONANTS, *(f"{vowel}{stress}" for vowel in _VOWELS for stress in "012")]),
+    *sorted([*_REST, *(f"{vowel}{stress}" for vowel in _VOWELS for stress in "012")]),
 )
 """Both in the order of the rows of the checkpoint."""
 _LONGEST = 20
@@ -37,7 +40,7 @@ def read_g2p_en(path: Path) -> tuple[Recipe, Texts, dict[str, Tensor]]:
     if "enc_w_hh" not in found or found["enc_w_hh"].ndim != 2:
         raise DataError(f"{path} is not the checkpoint of g2p-en: it has no matrix enc_w_hh")
     width = found["enc_w_hh"].shape[1]
-    shapes = {"enc_emb": (len(LETTERS), width), "dec_emb": (len(PHONEMES), width)}
+    shapes: dict[str, tuple[int, ...]] = {"enc_emb": (len(LETTERS), width), "dec_emb": (len(PHONEMES), width)}
     for side in ("enc", "dec"):
         shapes |= {f"{side}_w_{part}": (3 * width, width) for part in ("ih", "hh")}
         shapes |= {f"{side}_b_{part}": (3 * width,) for part in ("ih", "hh")}

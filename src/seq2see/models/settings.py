@@ -45,7 +45,7 @@ class RecurrentDecoderSettings(Settings):
     input_feeding: bool = False
     """The input of each step also has what the step before it read from the source."""
     bridge: Literal["tanh", "none"] = "tanh"
-    """What stands between the source's summary and the first state: a layer that ends in a tanh, or nothing."""
+    """Between the source's summary and the first state: a layer that ends in a tanh, or nothing."""
     self_attention: Literal[ScoreKind, "none"] = "none"
     """Each step also looks at the decoder's own states before it."""
 
@@ -67,8 +67,8 @@ class RecurrentDecoderSettings(Settings):
         states = self.layers * (2 if self.cell == "lstm" else 1) * width
         if self.bridge == "none" and memory_width != states:
             raise ValueError(
-                f"decoder.bridge = 'none' starts from the encoder's {memory_width} features, but the decoder's "
-                f"states have {states}; make them equal, or choose 'tanh'"
+                f"decoder.bridge = 'none' starts from the encoder's {memory_width} features, but the states "
+                f"of the decoder have {states}; make them equal, or choose 'tanh'"
             )
         if self.attention in ("dot", "scaled-dot") and memory_width != width:
             raise ValueError(
