@@ -10,6 +10,7 @@ from torch import Tensor
 from seq2see.digests import replace_sealed
 from seq2see.errors import DataError, RunError
 from seq2see.exchange.config import Config
+from seq2see.exchange.fairseq import is_fairseq, read_fairseq
 from seq2see.exchange.families import FAMILIES
 from seq2see.exchange.family import Family, Outline
 from seq2see.exchange.g2p_en import CHECKPOINT, read_g2p_en
@@ -35,6 +36,10 @@ def import_model(
     _refuse_used(out)
     if folder.suffix == ".npz" or (folder / CHECKPOINT).is_file():
         write_run(out, *read_g2p_en(folder), "g2p-en's checkpoint", 20)
+        return
+    if is_fairseq(folder):
+        recipe, texts, weights, places = read_fairseq(folder, allow_pickle, tell)
+        write_run(out, recipe, texts, weights, "a Transformer of fairseq", places)
         return
     config = Config.read(folder)
     kind = config.get("model_type")
