@@ -26,7 +26,13 @@ from seq2see.run import DataFacts
 from seq2see.settings import near, write_yaml
 from seq2see.wording import quoted
 
-__all__ = ["import_model"]
+__all__ = ["import_model", "write_run"]
+
+_CONTEXT = 2048
+"""Tokens that a model that writes on sees together at the most, and that texts of other goals have."""
+_LONGEST = 512
+_WRITTEN = 256
+"""Tokens that are written on by default."""
 
 
 def import_model(
@@ -124,15 +130,16 @@ def _recipe(family: Family, outline: Outline, texts: Texts, found: _Found, folde
         model["output_bias"] = (
             None in order or bool(repeated(order).any()) or (bias is not None and bool(bias.any()))
         )
+    sampled = {"sample": True, "temperature": 0.8, "max_length": min(_WRITTEN, outline.places)}
     goals: dict[str, dict[str, Any]] = {
-        "complete": {"decoding": {"sample": True, "temperature": 0.8}, "training": {"metric": "loss"}},
+        "complete": {"decoding": sampled, "training": {"metric": "loss"}},
         "fill": {"training": {"metric": "loss", "masking": {}}},
         "generate": {"decoding": outline.decoding},
     }
-    longest = outline.places if family.goal == "complete" else min(512, outline.places)
+    longest = min(_CONTEXT if family.goal == "complete" else _LONGEST, outline.places)
     values = {
         "goal": family.goal,
-        "data": {"train": str(folder.absolute()), "max_length": min(longest, 100_000)},
+        "data": {"train": str(folder.absolute()), "max_length": longest},
         "text": texts.settings,
         "model": model,
         "training": {"label_smoothing": 0.0},
