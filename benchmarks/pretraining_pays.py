@@ -25,6 +25,12 @@ WANTED = 2.0
 SCRATCH = ("training.lower_rate=1", "training.learning_rate=0.001")
 """What suits an encoder that knows nothing, by the dev set."""
 
+STARTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "pre-trained": ("filler", ()),
+    "scratch": ("nothing", SCRATCH),
+}
+"""Which run each begins with, and further settings."""
+
 
 def main() -> None:
     """Pre-train once, fine-tune with each seed, compare."""
@@ -38,20 +44,26 @@ def main() -> None:
     arguments = parser.parse_args()
     lab, out = Lab(arguments.lab.absolute(), arguments.threads), arguments.out
     files = prepared(arguments.data, out, arguments.seeds)
-    pretrain = ("train", files["text"], "--goal", "fill", "--set", "data.documents=line")
+    pretrain: tuple[str | Path, ...] = (
+        "train",
+        files["text"],
+        "--goal",
+        "fill",
+        "--set",
+        "data.documents=line",
+    )
     lab.seq2see(*pretrain, "--max-minutes", str(arguments.minutes), "--out", out / "filler", "--resume")
     # One step at no rate: the vocabulary and the settings of the other, and weights that know nothing.
     nothing = ("--max-steps", "1", "--set", "training.learning_rate=1e-12")
     lab.seq2see(*pretrain, *nothing, "--out", out / "nothing", "--resume")
     found: dict[str, list[dict[str, Any]]] = {"pre-trained": [], "scratch": []}
     for seed in arguments.seeds:
-        for name, start, more in (("pre-trained", "filler", ()), ("scratch", "nothing", SCRATCH)):
+        for name, (start, more) in STARTS.items():
             run = out / f"{name}-{seed}"
-            settings = [word for one in more for word in ("--set", one)]
-            lab.seq2see(
-                *("train", files[f"train-{seed}"], "--goal", "classify", "--dev", files["dev"], *settings),
-                *("--from", out / start, "--seed", str(seed), "--out", run, "--resume"),
-            )
+            words: list[str | Path] = ["train", files[f"train-{seed}"], "--goal", "classify"]
+            words += ["--dev", files["dev"], "--from", out / start, "--seed", str(seed)]
+            words += [word for one in more for word in ("--set", one)]
+            lab.seq2see(*words, "--out", run, "--resume")
             found[name].append(judged(run, files["test"], files["dev"]))
             write_json(out / "pretraining-pays.json", {"runs": told(found), **verdict(found)})
             print(f"{name}, seed {seed}: {found[name][-1]['test']:.2f}", flush=True)
