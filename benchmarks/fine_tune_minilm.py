@@ -1,8 +1,8 @@
 """What imported weights are worth: MiniLM fine-tuned on SST-2 and on the tags of English EWT.
 
-The run to begin with is one that `seq2see import` made of the real MiniLM. Nothing else is said to `train` but
-the files and the seed. Weights are chosen on the dev set, figures are of the test set. What was done is not
-done again: stopped, the script goes on where it was.
+The run to begin with is one that `seq2see import` made of the real MiniLM. Nothing else is said to `train`
+but the files and the seed. Weights are chosen on the dev set, figures are of the test set. What was done is
+not done again: stopped, the script goes on where it was.
 """
 
 import argparse

@@ -23,6 +23,28 @@ TURNED, PLAIN = {"positions": "rotary"}, {"positions": "sinusoidal"}
         ({"encoder": {"kind": "recurrent"}, "decoder": PLAIN}, "a recurrent encoder"),
         ({"encoder": {"kind": "convolution"}, "decoder": PLAIN}, "a convolution encoder"),
         ({"encoder": PLAIN, "decoder": {"kind": "recurrent"}}, "a recurrent decoder"),
+        (
+            {"encoder": PLAIN | {"norm_kind": "rms"}, "decoder": PLAIN},
+            "root mean square norms (model.encoder.norm_kind)",
+        ),
+        ({"encoder": PLAIN, "decoder": PLAIN | {"groups": 2}}, "heads in groups (model.decoder.groups)"),
+        ({"encoder": PLAIN, "decoder": PLAIN | {"groups": 4}}, None),
+        (
+            {"encoder": PLAIN, "decoder": PLAIN | {"bias": False}},
+            "layers without a bias (model.decoder.bias)",
+        ),
+        (
+            {"encoder": TURNED | {"rotary_base": 5e5}, "decoder": PLAIN},
+            "rotary positions with a base of their own (model.encoder.rotary_base)",
+        ),
+        (
+            {"encoder": PLAIN, "decoder": PLAIN, "front": {"norm": True}},
+            "a norm over embeddings (model.front.norm)",
+        ),
+        (
+            {"encoder": PLAIN, "decoder": PLAIN | {"epsilon": 1e-6}},
+            "norms that differ between the sides (model.encoder.epsilon, model.decoder.epsilon)",
+        ),
     ],
 )
 def test_reasons(model: dict[str, Any], reason: str | None) -> None:

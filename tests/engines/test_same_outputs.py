@@ -17,6 +17,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "norm after": {"encoder": {"norm": "after"}},
     "norms differ": {"encoder": {"norm": "after"}, "decoder": {"norm": "before", "layers": 1, "heads": 4}},
     "gelu": {"encoder": {"activation": "gelu"}},
+    "gelu-tanh, output bias": {"encoder": {"activation": "gelu-tanh"}, "output_bias": True},
+    "silu, no scale": {"encoder": {"activation": "silu", "epsilon": 1e-3}, "front": {"scale": False}},
     "swiglu": {"encoder": {"activation": "swiglu"}},
     "learned": {"encoder": {"positions": "learned"}},
     "learned joined": {"encoder": {"positions": "learned", "join_positions": True}},

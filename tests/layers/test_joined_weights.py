@@ -10,9 +10,10 @@ from seq2see.layers.attention import MultiHeadAttention
 
 @pytest.mark.parametrize("names", [("query", "key", "value"), ("key", "value"), ("query",)])
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_view_where_weights_lie_side_by_side(names, bias):
+@pytest.mark.parametrize("groups", [None, 1])
+def test_a_view_where_weights_lie_side_by_side(names, bias, groups):
     """D2: what is used as one is the projections' own memory, so a change of theirs is seen at once."""
-    attention = MultiHeadAttention(8, 2, "here", bias=bias)
+    attention = MultiHeadAttention(8, 2, "here", bias=bias, groups=groups)
     layers = [getattr(attention, name) for name in names]
     with torch.inference_mode():
         weight, joined_bias = attention.joined_weights(*names)

@@ -139,7 +139,7 @@ def test_a_rotary_model_sees_only_distances(make_model, monkeypatch, norm):
             monkeypatch.setattr(
                 sys.modules[type(part).__module__],
                 "rotations",
-                lambda start, count, width, device: rotary(moved(torch.arange(start, start + count)), width),
+                lambda start, count, width, *_: rotary(moved(torch.arange(start, start + count)), width),
             )
 
     move(lambda positions: positions + 7)

@@ -18,17 +18,21 @@ VARIANTS = {
     "as by default": {},
     "root mean square, no bias": {"norm_kind": "rms", "bias": False, "epsilon": 1e-3},
     "layer norm, no bias": {"bias": False},
+    "heads in groups": {"groups": 2, "rotary_base": 500.0, "activation": "gelu-tanh"},
+    "one group": {"groups": 1, "crosses": False, "activation": "silu"},
     "without a source": {"crosses": False},
     "without a source or a bias": {"crosses": False, "norm_kind": "rms", "bias": False},
 }
 
 
-def decoder_of(positions: str = "rotary", norm: str = "before", **options) -> TransformerDecoder:
+def decoder_of(
+    positions: str = "rotary", norm: str = "before", crosses: bool = True, **options
+) -> TransformerDecoder:
     """A decoder in which nothing is zero."""
-    part = {"layers": 2, "heads": 2, "feedforward": 24, "positions": positions, "norm": norm}
+    part = {"layers": 2, "heads": 4, "feedforward": 24, "positions": positions, "norm": norm, **options}
     settings = ModelSettings.model_validate({"width": 16, "max_length": 64, "encoder": part, "decoder": part})
     torch.manual_seed(3)
-    decoder = TransformerDecoder(torch.nn.Embedding(11, 16), settings, settings.decoder, **options)
+    decoder = TransformerDecoder(torch.nn.Embedding(11, 16), settings, settings.decoder, crosses=crosses)
     for parameter in decoder.parameters():
         parameter.data += torch.randn_like(parameter) * 0.3
     return decoder.eval()

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from seq2see.cli.exchange import add_verbs
 from seq2see.cli.options import (
     DATA,
     Beam,
@@ -48,13 +49,8 @@ def _columns(
     categories: str | None = None,
 ) -> dict[str, str | None]:
     """The columns that were named."""
-    return {
-        "source": source,
-        "target": target,
-        "features": features,
-        "numbers": numbers,
-        "categories": categories,
-    }
+    named = {"source": source, "target": target, "features": features}
+    return {**named, "numbers": numbers, "categories": categories}
 
 
 def _version(asked: bool) -> None:
@@ -155,6 +151,17 @@ def predict(
     prefix: Annotated[str | None, typer.Option(help="What every output must begin with.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of an output at the most.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
+    stop: Annotated[
+        list[str] | None,
+        typer.Option(help="End a text that is gone on with before this; repeatable, \\n for a new line."),
+    ] = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Tell a text that is gone on with as it is written; by default in a terminal.",
+        ),
+    ] = None,
     source: SourceColumn = None,
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
@@ -189,7 +196,10 @@ def predict(
         "max_length": max_length,
         "seed": seed,
     }
-    asked = verb.Asked(device, engine, int8, prefix, edit or (), show_attention, probabilities, json, options)
+    stops = [one.replace("\\n", "\n").replace("\\t", "\t") for one in stop or ()]
+    asked = verb.Asked(
+        device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
+    )
     verb.predict(run, file, _columns(source, None, features, numbers, categories), asked)
 
 
@@ -386,6 +396,9 @@ def info(run: Run, verify: Verify = False, json: Json = False) -> None:
     from seq2see.cli import info as verb
 
     verb.info(run, verify, json)
+
+
+add_verbs(app)
 
 
 @app.command()

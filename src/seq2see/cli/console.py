@@ -43,9 +43,9 @@ def say(text: str | Text) -> None:
     errors.print(text, soft_wrap=True)
 
 
-def write(line: str) -> None:
+def write(line: str, end: str = "\n") -> None:
     """Print a line of results: byte by byte for a file or another program, visible in a terminal."""
-    print(visible(line) if sys.stdout.isatty() else line)
+    print(visible(line) if sys.stdout.isatty() else line, end=end)
 
 
 def answer(value: Mapping[str, Any]) -> None:

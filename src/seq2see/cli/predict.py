@@ -45,6 +45,9 @@ class Asked:
     show_attention: bool = False
     probabilities: bool = False
     as_json: bool = False
+    stop: Sequence[str] = ()
+    stream: bool | None = None
+    """Whether texts are told as they are written; by default in a terminal."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the search, as under `decoding` in a recipe."""
 
@@ -64,6 +67,7 @@ def _write_texts(
 ) -> int:
     """Write a text for each line, and give the number of lines that could not be read."""
     _refuse_probabilities(run, asked)
+    _refuse_running(run, asked)
     options = {**asked.options, **({"edits": edits} if edits else {})}
     if not edits:
         choose_engine(model, run, asked, prefix=bool(asked.prefix))
@@ -73,6 +77,14 @@ def _write_texts(
 def _refuse_probabilities(run: Path, asked: Asked) -> None:
     if asked.probabilities:
         raise SettingsError(f"{run} writes texts; --nbest and --json give their log-probabilities")
+
+
+def _refuse_running(run: Path, asked: Asked) -> None:
+    for name, given in {"--stop": asked.stop, "--stream": asked.stream}.items():
+        if given:
+            raise SettingsError(
+                f"{name} is for models that go on with a text (--goal complete); {run} is none, leave it out"
+            )
 
 
 def _write_completions(
@@ -92,10 +104,37 @@ def _write_completions(
         raise SettingsError(f"{run} goes on with a text, where {name} means nothing yet; leave it out")
     inputs = _Inputs(model, *_lines(file, columns, PromptFile))
     ranked = (asked.options.get("nbest") or 1) > 1
-    for found in model.decode((one.source for one in inputs), inputs.ready, **asked.options):
+    alone = not (ranked or asked.as_json or (asked.options.get("beam") or 1) > 1)
+    if asked.stream or (asked.stream is None and alone and sys.stdout.isatty()):
+        if not alone:
+            raise SettingsError(
+                "--stream tells one text as it is written; leave --json, --nbest and --beam out"
+            )
+        return _stream(model, inputs, asked)
+    outputs = model.decode((one.source for one in inputs), inputs.ready, asked.stop, **asked.options)
+    for found in outputs:
         line = inputs.waiting.popleft().line
         _write(line, found if line not in inputs.unread else [NO_OUTPUT], asked.as_json, ranked)
         if not inputs.waiting:
+            sys.stdout.flush()
+    return inputs.finish()
+
+
+def _stream(model: Completer, inputs: "_Inputs", asked: Asked) -> int:
+    """Write each line with what follows it, as it is written; an interruption ends the line."""
+    for number, prompt in enumerate(inputs):
+        inputs.waiting.popleft()
+        if prompt.line in inputs.unread:
+            write("")
+            continue
+        try:
+            write(prompt.source, end="")
+            sys.stdout.flush()
+            for piece in model.stream(prompt.source, asked.stop, number, **asked.options):
+                write(piece, end="")
+                sys.stdout.flush()
+        finally:
+            write("")
             sys.stdout.flush()
     return inputs.finish()
 
@@ -135,6 +174,7 @@ def _write_answers(
 ) -> int:
     """The same for a model that reads but does not write."""
     _refuse_search(run, model, asked)
+    _refuse_running(run, asked)
     inputs = _Inputs(model, *_lines(file, columns))
     for found in model.answers(inputs, edits, inputs.ready):
         example = inputs.waiting.popleft()

@@ -64,26 +64,35 @@ class Group:
             {self._time + number: token for number, token in enumerate(request.prefix[len(tokens) :], 1)}
             for request, tokens in zip(requests, read, strict=True)
         ]
-        deadlines = [start + request.limit for start, request in zip(self._starts, requests, strict=True)]
+        # An output that may be left open has no deadline: it is cut off, where others are made to end.
+        deadlines = [
+            start + request.limit + request.open_ended
+            for start, request in zip(self._starts, requests, strict=True)
+        ]
         self._filters = Filters(special, deadlines, forced, device)
-        self._begin(memory, [(special.begin, *tokens) for tokens in read])
+        self._begin(memory, [(special.begin, *request.prompt) for request in requests], read)
 
-    def _begin(self, memory: Memory | None, read: Sequence[tuple[int, ...]]) -> None:
-        """Read the begin symbol and prefix of each source, but for the last token, left to the first step."""
+    def _begin(
+        self, memory: Memory | None, prompts: Sequence[tuple[int, ...]], read: Sequence[tuple[int, ...]]
+    ) -> None:
+        """Read what stands before each output and its prefix, but for the last token, left to the first step.
+
+        `prompts` begin with the begin symbol.
+        """
         device, padding = self._generator.device, self._generator.special.pad
-        prefix = Prefix.of([tokens[:-1] for tokens in read], padding, device)
-        totals = torch.zeros(len(read), device=device)
+        rows = [(*prompt, *tokens) for prompt, tokens in zip(prompts, read, strict=True)]
+        prefix = Prefix.of([row[:-1] for row in rows], padding, device)
+        totals = torch.zeros(len(rows), device=device)
         self._state: State
-        if self._chooser.scored and prefix.tokens.shape[1]:
+        if self._chooser.scored and any(read):
             logits, self._state = self._generator.prefill(memory, prefix, self._watch)
-            totals = _prefix_totals(
-                logits.float(), Prefix.of([tokens[1:] for tokens in read], padding, device)
-            )
+            said = Prefix.of([row[1:] for row in rows], padding, device)
+            totals = _prefix_totals(logits.float(), said, [len(prompt) - 1 for prompt in prompts])
         else:
             self._state = self._generator.begin(memory, prefix, self._watch)
-        columns = [[*[padding] * (self._time + 1 - len(tokens)), *tokens[1:]] for tokens in read]
-        self._outputs = torch.tensor(columns, dtype=torch.long, device=device).view(len(read), 1, self._time)
-        self._tokens = torch.tensor([tokens[-1:] for tokens in read], device=device)
+        columns = [[*[padding] * (self._time - len(tokens)), *tokens] for tokens in read]
+        self._outputs = torch.tensor(columns, dtype=torch.long, device=device).view(len(rows), 1, self._time)
+        self._tokens = torch.tensor([row[-1:] for row in rows], device=device)
         self._totals = totals.unsqueeze(1)
         if (width := self._chooser.width_at_start) > 1:
             self._totals, self._tokens = self._totals.expand(-1, width), self._tokens.expand(-1, width)
@@ -108,11 +117,14 @@ class Group:
             raise _no_numbers()
         if self._follow is not None:
             self._follow(logits, norms, self._totals, chosen)
-        ended = (chosen.tokens == self._end) & (chosen.totals > -float("inf"))
+        told = ended = (chosen.tokens == self._end) & (chosen.totals > -float("inf"))
+        if stopped := self._stopped(chosen, ended):
+            ended = ended.clone()
+            ended[tuple(zip(*stopped, strict=True))] = True
         some_ended = bool(ended.any())
         if some_ended:
             self._note(chosen, ended)
-        events = self._streamed(chosen, ended) if self._streams else []
+        events = self._streamed(chosen, told) if self._streams else []
         self._continue(chosen, ended if some_ended else None, width)
         if some_ended or max(width, self._tokens.shape[1]) > 1:
             events += self._drop_finished()
@@ -148,12 +160,28 @@ class Group:
         found = zip(
             sources.tolist(),
             self._outputs[sources, chosen.rows[ended]].tolist(),
+            chosen.tokens[ended].tolist(),
             chosen.totals[ended].tolist(),
             strict=True,
         )
-        for source, columns, total in found:
+        for source, columns, token, total in found:
             log_probability = total if self._chooser.scored else math.nan
-            self._rankings[source].add(columns[self._starts[source] :], log_probability)
+            last = [token] if token != self._end else []
+            self._rankings[source].add([*columns[self._starts[source] :], *last], log_probability)
+
+    def _stopped(self, chosen: Chosen, ended: Tensor) -> list[tuple[int, int]]:
+        """Sources and rows of the outputs that end here without an end symbol, as their request wants it."""
+        found = []
+        for source, request in enumerate(ranking.request for ranking in self._rankings):
+            full = request.open_ended and self._time - self._starts[source] >= request.limit
+            if not self._going[source] or not (full or request.stops):
+                continue
+            alive = (chosen.totals[source] > -float("inf")) & ~ended[source]
+            for row in alive.nonzero()[:, 0].tolist():
+                before = self._outputs[source, chosen.rows[source, row], self._starts[source] :].tolist()
+                if full or (request.stops and request.stops([*before, int(chosen.tokens[source, row])])):
+                    found.append((source, row))
+        return found
 
     def _continue(self, chosen: Chosen, ended: Tensor | None, width: int) -> None:
         """Make the chosen continuations the rows of the next step; those that cannot win are given up."""
@@ -246,12 +274,12 @@ def _readable(request: Request, end: int) -> tuple[int, ...]:
     return prefix[: prefix.index(end)] if end in prefix else prefix
 
 
-def _prefix_totals(logits: Tensor, said: Prefix) -> Tensor:
-    """The log-probability of each prefix with tokens (B, T), by the logits (B, T, V) before each of them."""
+def _prefix_totals(logits: Tensor, said: Prefix, starts: Sequence[int]) -> Tensor:
+    """The log-probability of each row's tokens (B, T) from a start on, by the logits before each of them."""
     steps = logits.gather(2, said.tokens.unsqueeze(2))[..., 0] - log_normalisers(logits)
-    lengths = torch.tensor(said.lengths, device=steps.device)
-    past_end = torch.arange(steps.shape[1], device=steps.device) >= lengths[:, None]
-    return steps.masked_fill(past_end, 0.0).sum(1)
+    first, end = (torch.tensor(bounds, device=steps.device)[:, None] for bounds in (starts, said.lengths))
+    places = torch.arange(steps.shape[1], device=steps.device)
+    return steps.masked_fill((places < first) | (places >= end), 0.0).sum(1)
 
 
 def _hard(watch: Watch | None) -> Watch:

@@ -25,7 +25,8 @@ class Ranking:
         request, length = self.request, len(ids) + 1
         penalty, wanted = request.settings.length_penalty, request.settings.nbest
         score = log_probability / length**penalty
-        hypothesis = Hypothesis(tuple(ids), log_probability, score, length >= request.limit)
+        cut = len(ids) + (not request.open_ended) >= request.limit
+        hypothesis = Hypothesis(tuple(ids), log_probability, score, cut)
         bisect.insort(self._found, hypothesis, key=lambda one: -one.score)
         if len(self._found) >= wanted:
             self.bar = self._found[wanted - 1].score * request.limit**penalty

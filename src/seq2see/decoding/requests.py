@@ -1,5 +1,6 @@
 """What is asked of a search, and what it answers."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from seq2see.decoding.settings import DecodingSettings
@@ -18,6 +19,12 @@ class Request:
     """What outputs begin with."""
     key: int = 0
     """Names the stream of random numbers, so that samples do not depend on other requests."""
+    prompt: tuple[int, ...] = ()
+    """What is read before the output begins: no part of the output, and its probability does not count."""
+    open_ended: bool = False
+    """At the limit an output is left as it is; otherwise its last token must be the end symbol."""
+    stops: Callable[[Sequence[int]], bool] | None = None
+    """Whether an output ends here, asked after each of its tokens; the end symbol ends it in any case."""
     streams: bool = False
     """Whether each token is reported when it is chosen; not in a beam, where a later choice may undo it."""
 

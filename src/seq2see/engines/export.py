@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from seq2see.goals.text_model import TextModel
 from seq2see.layers.attention import MultiHeadAttention
 from seq2see.layers.feedforward import FeedForward
+from seq2see.layers.positions import BASE
 from seq2see.models import EncoderDecoder
 from seq2see.models.settings import TransformerSettings
 from seq2see.recipe import Recipe
@@ -26,11 +27,31 @@ def misfit(recipe: Recipe) -> str | None:
     for side, part in zip(SIDES, (settings.encoder, settings.decoder), strict=True):
         if not isinstance(part, TransformerSettings):
             return f"a {part.kind} {side}" if part is not None else "a model without a decoder"
+        if unusual := _unusual(part):
+            return f"{unusual[0]} (model.{side}.{unusual[1]})"
     if settings.pointer:
         return "copying from the source (model.pointer)"
     assert isinstance(settings.decoder, TransformerSettings)
     if settings.decoder.positions == "rotary":
         return "rotary positions in cross-attention (model.decoder.positions; rotary-self has none)"
+    if settings.front.embedding_norm(1) is not None:
+        return "a norm over embeddings (model.front.norm)"
+    assert isinstance(settings.encoder, TransformerSettings)
+    if settings.encoder.epsilon != settings.decoder.epsilon:
+        return "norms that differ between the sides (model.encoder.epsilon, model.decoder.epsilon)"
+    return None
+
+
+def _unusual(part: TransformerSettings) -> tuple[str, str] | None:
+    """What a stack has that is not written out here, and the setting of that."""
+    if part.norm_kind != "layer":
+        return "root mean square norms", "norm_kind"
+    if not part.bias:
+        return "layers without a bias", "bias"
+    if part.groups not in (None, part.heads):
+        return "heads in groups", "groups"
+    if part.positions.startswith("rotary") and part.rotary_base != BASE:
+        return "rotary positions with a base of their own", "rotary_base"
     return None
 
 
@@ -63,6 +84,8 @@ def write_model(network: EncoderDecoder, codec: Codec, places: dict[Side, int], 
         _linear(decoder.projection, head.output)
     else:
         decoder.projection.weight = _numbers(writes.embed.weight[: head.size])
+        if head.bias is not None:
+            decoder.projection.bias = _numbers(head.bias)
     spec = specs.TransformerSpec(encoder, decoder)
     spec.config.layer_norm_epsilon = reads.blocks[0].attention_residual.norm.eps
     spec.config.unk_token, spec.config.eos_token = SPECIAL[UNKNOWN], SPECIAL[END]
@@ -78,7 +101,13 @@ def _outline(part: Any) -> dict[str, Any]:
     """What a stack is made of, in CTranslate2's words."""
     from ctranslate2.specs import Activation
 
-    activations = {"relu": Activation.RELU, "gelu": Activation.GELU, "swiglu": Activation.SWISH}
+    activations = {
+        "relu": Activation.RELU,
+        "gelu": Activation.GELU,
+        "gelu-tanh": Activation.GELUTanh,
+        "silu": Activation.SWISH,
+        "swiglu": Activation.SWISH,
+    }
     rotary = {"rotary_dim": 0, "rotary_interleave": False} if part.positions.startswith("rotary") else {}
     return {
         "num_layers": part.layers,

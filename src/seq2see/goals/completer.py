@@ -14,9 +14,9 @@ from seq2see.data import Pair
 from seq2see.data.columns import Passages
 from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding.bulk import by_length
-from seq2see.decoding.search import search
-from seq2see.errors import DataError, SettingsError
+from seq2see.errors import SettingsError
 from seq2see.evaluation import Foretold, Outcome
+from seq2see.goals.continuation import Ended, Pieces, Prompt, Said, Stops, write_on
 from seq2see.goals.shown import Shown
 from seq2see.goals.text_values import Output
 from seq2see.goals.windows import take
@@ -24,6 +24,7 @@ from seq2see.lens.edits import Edit
 from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
 from seq2see.models import DecoderOnly
+from seq2see.models.settings import RecurrentDecoderSettings
 from seq2see.run import Run
 from seq2see.settings import build
 from seq2see.text import Tokenizer
@@ -34,8 +35,6 @@ _WINDOW = 256
 """Prompts that are gone on with together at the most."""
 _TOGETHER = 4096
 """Tokens whose scores are worked out together."""
-_LEAST = 16
-"""New tokens that there is always room for, however long a prompt is."""
 _LINES = 4096
 
 _Numbers = npt.NDArray[np.float64]
@@ -78,37 +77,72 @@ class Completer(Shown):
         return found[0] if isinstance(prompts, str) else found
 
     def decode(
-        self, prompts: Iterable[str], ready: Callable[[], bool] = lambda: True, **options: Any
+        self,
+        prompts: Iterable[str],
+        ready: Callable[[], bool] = lambda: True,
+        stop: Sequence[str] = (),
+        **options: Any,
     ) -> Iterator[list[Output]]:
         """Each prompt with what follows it, as many times as `nbest` says, in the order of the prompts.
 
-        `max_length` counts new tokens; by default they fill the context that training showed.
+        `max_length` counts new tokens; by default as many as training showed together. An output ends
+        before the first of the texts to `stop` at.
         """
-        settings, stream, done = self.decoding(**options), iter(prompts), 0
+        settings, stops, stream, done = self.decoding(**options), self._stops(stop), iter(prompts), 0
         while taken := take(stream, _WINDOW, ready):
             rows = self.tokenizer.encode_many(taken)
-            limits = [self._limit(len(row), settings) for row in rows]
             found: dict[int, list[Output]] = {}
             for places in by_length(rows, range(len(rows)), settings.batch_tokens // _width(settings)):
-                here = search(
-                    self.network,
-                    None,
-                    [limits[place] for place in places],
-                    settings,
-                    [rows[place] for place in places],
-                    [done + place for place in places],
-                )
-                found |= {
-                    place: [self._output(taken[place], len(rows[place]), one) for one in hypotheses]
-                    for place, hypotheses in zip(places, here, strict=True)
-                }
+                texts = [self._prompt(rows[place], done + place, settings) for place in places]
+                for event in write_on(self.network, texts, settings, self._window, stops):
+                    assert isinstance(event, Ended)
+                    place = places[event.place]
+                    found[place] = [
+                        self._output(taken[place], rows[place], one, stops) for one in event.outputs
+                    ]
             yield from (found[place] for place in range(len(rows)))
             done += len(taken)
 
-    def _output(self, prompt: str, length: int, found: Hypothesis) -> Output:
-        """A prompt of some tokens as it was given, with what follows."""
-        text = prompt + self.tokenizer.decode(found.ids[length:])
-        return Output(text, found.ids, found.log_probability, found.score, found.cut)
+    def stream(self, prompt: str, stop: Sequence[str] = (), key: int = 0, **options: Any) -> Iterator[str]:
+        """What follows a prompt, in pieces that come as soon as they are written."""
+        settings, stops = self.decoding(**options), self._stops(stop)
+        if _width(settings) > 1:
+            raise SettingsError(
+                "text is told as it is written only where nothing is taken back; leave beam and nbest at 1"
+            )
+        ids = self.tokenizer.encode(prompt)
+        pieces, told = Pieces(self.tokenizer, stops), ""
+        for event in write_on(
+            self.network, [self._prompt(ids, key, settings)], settings, self._window, stops, streams=True
+        ):
+            if isinstance(event, Said):
+                piece = pieces.add(event.token)
+            else:
+                whole = self._output(prompt, ids, event.outputs[0], stops).text
+                piece = whole[len(prompt) + len(told) :]
+            told += piece
+            if piece:
+                yield piece
+
+    def _prompt(self, ids: Sequence[int], key: int, settings: DecodingSettings) -> Prompt:
+        return Prompt(tuple(ids), settings.max_length or self.context, key)
+
+    @property
+    def _window(self) -> int | None:
+        """How many tokens the model sees together; a recurrent one carries a state on and on."""
+        recurrent = isinstance(self.recipe.model.decoder, RecurrentDecoderSettings)
+        return None if recurrent else self.context
+
+    def _stops(self, texts: Sequence[str]) -> Stops | None:
+        if "" in texts:
+            raise SettingsError("an empty text to stop at would end every output at once; leave it out")
+        return Stops(texts, self.tokenizer) if texts else None
+
+    def _output(self, prompt: str, ids: Sequence[int], found: Hypothesis, stops: Stops | None) -> Output:
+        """A prompt as it was given, with what follows."""
+        new = self.tokenizer.decode(found.ids)
+        text = prompt + (stops.cut(new) if stops is not None else new)
+        return Output(text, (*ids, *found.ids), found.log_probability, found.score, found.cut)
 
     def decoding(self, **options: Any) -> DecodingSettings:
         """The recipe's way of decoding with some options changed; who asks for a beam wants no samples."""
@@ -116,19 +150,6 @@ class Completer(Shown):
         if "beam" in chosen and not chosen.get("sample"):
             chosen = {"sample": False, "temperature": 1.0, "top_k": None, "top_p": None, **chosen}
         return build(DecodingSettings, {**self.recipe.decoding.model_dump(), **chosen}, "decoding")
-
-    def _limit(self, length: int, settings: DecodingSettings) -> int:
-        """The most tokens of a text that begins with a prompt of some length, the end symbol counted."""
-        new = settings.max_length or max(_LEAST, self.context - length)
-        places = self.recipe.model.length_limit("decoder")
-        if places is None:
-            return length + new + 1
-        if length >= places:
-            raise DataError(
-                f"a prompt has {length:,} tokens, and the positions of this model end at {places:,}; "
-                "shorten it, or train with sinusoidal or rotary positions"
-            )
-        return min(length + new + 1, places)
 
     @property
     def quick(self) -> dict[str, Any]:

@@ -100,19 +100,27 @@ def fused_attention(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | 
 class MultiHeadAttention(nn.Module):
     """Attention in several heads: the width is split, each head attends on its own, the results are joined.
 
-    "Attention Is All You Need", section 3.2.2. `query` and `keys` positions may be rotated (rotary).
+    "Attention Is All You Need", section 3.2.2. `query` and `keys` positions may be rotated (rotary). With
+    `groups`, so many heads of keys and values serve all heads of queries (Ainslie et al. 2023).
     """
 
     def __init__(
-        self, width: int, heads: int, address: str, dropout_rate: float = 0.0, bias: bool = True
+        self,
+        width: int,
+        heads: int,
+        address: str,
+        dropout_rate: float = 0.0,
+        bias: bool = True,
+        groups: int | None = None,
     ) -> None:
         super().__init__()
         self.address = address
-        self.heads = heads
+        self.heads, self.groups = heads, groups or heads
         self.dropout = dropout_rate
+        shared = width // heads * self.groups
         self.query = nn.Linear(width, width, bias)
-        self.key = nn.Linear(width, width, bias)
-        self.value = nn.Linear(width, width, bias)
+        self.key = nn.Linear(width, shared, bias)
+        self.value = nn.Linear(width, shared, bias)
         self.output = nn.Linear(width, width, bias)
         joined = [self.query, self.key, self.value]
         _lay_side_by_side([layer.weight for layer in joined])
@@ -172,14 +180,20 @@ class MultiHeadAttention(nn.Module):
     def _heads(self, states: Tensor, *names: str) -> tuple[Tensor, ...]:
         """Several projections by one product, split into heads, (B, T, D) -> (B, H, T, K) each."""
         projected = F.linear(states, *self.joined_weights(*names))
-        parts: Tensor = projected.unflatten(-1, (len(names), self.heads, -1))
-        return tuple(part.transpose(1, 2) for part in parts.unbind(2))
+        counts = [self.heads if name == "query" else self.groups for name in names]
+        parts = projected.unflatten(-1, (sum(counts), -1)).transpose(1, 2).split(counts, 1)
+        return tuple(self.for_all_heads(part, 1) for part in parts)
+
+    def for_all_heads(self, part: Tensor, dimension: int) -> Tensor:
+        """Keys or values of groups, repeated so that each head finds its own."""
+        count = part.shape[dimension]
+        return part if count == self.heads else part.repeat_interleave(self.heads // count, dimension)
 
 
 def _lay_side_by_side(parameters: list[Tensor]) -> None:
     """Let parameters be parts of one block of memory, which can then be used as a whole."""
     with torch.no_grad():
-        parts = torch.cat([parameter.data for parameter in parameters]).chunk(len(parameters))
+        parts = torch.cat([parameter.data for parameter in parameters]).split(list(map(len, parameters)))
     for parameter, part in zip(parameters, parts, strict=True):
         parameter.data = part
 
@@ -188,13 +202,16 @@ def _stacked(parts: list[Tensor]) -> Tensor:
     """Tensors one under another: a view if they lie so in memory and no gradient is wanted, else a copy."""
     if torch.is_grad_enabled() or torch.compiler.is_compiling():
         return torch.cat(parts)
-    first, count = parts[0], len(parts)
-    start, size = first.data_ptr(), first.nbytes
+    first, end = parts[0], parts[0].data_ptr()
+    for part in parts:
+        if part.data_ptr() != end:
+            return torch.cat(parts)
+        end += part.nbytes
     storage = first.untyped_storage()
-    apart = any(part.data_ptr() != start + number * size for number, part in enumerate(parts))
-    if apart or start + count * size > storage.data_ptr() + storage.nbytes():
+    if end > storage.data_ptr() + storage.nbytes():
         return torch.cat(parts)
-    return first.as_strided((count * len(first), *first.shape[1:]), first.stride(), first.storage_offset())
+    rows = sum(map(len, parts))
+    return first.as_strided((rows, *first.shape[1:]), first.stride(), first.storage_offset())
 
 
 def _rotated(states: Tensor, rotation: Tensor | None) -> Tensor:

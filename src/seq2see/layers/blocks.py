@@ -62,6 +62,7 @@ class Block(nn.Module):
         norm_kind: NormKind = "layer",
         epsilon: float = 1e-5,
         bias: bool = True,
+        groups: int | None = None,
     ) -> None:
         super().__init__()
 
@@ -69,10 +70,10 @@ class Block(nn.Module):
             return Residual(width, norm, dropout, norm_kind, epsilon, bias)
 
         self.crosses = crosses
-        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout, bias)
+        self.attention = MultiHeadAttention(width, heads, f"{address}.self", attention_dropout, bias, groups)
         self.attention_residual = residual()
         if crosses:
-            self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout, bias)
+            self.cross = MultiHeadAttention(width, heads, f"{address}.cross", attention_dropout, bias, groups)
             self.cross_residual = residual()
         self.feedforward = FeedForward(width, inner, activation, dropout, bias)
         self.feedforward_residual = residual()

@@ -100,11 +100,12 @@ class FastBlock(NamedTuple):
 
         def attend(inner: Tensor) -> Tensor:
             nonlocal past
-            parts = inner.view(count, 3, heads, width)
-            query, key, value = parts.unbind(1)
+            parts, turned = inner.view(count, 1, -1, width), heads + block.attention.groups
+            first, value = parts[:, :, :turned], parts[:, 0, turned:]
             if rotation is not None:
-                query, key = rotate(parts[:, :2], rotation).unbind(1)
-            past = past.append(key, value)
+                first = rotate(first, rotation)
+            query, key = first[:, 0, :heads], first[:, 0, heads:]
+            past = past.append(*(block.attention.for_all_heads(part, 1) for part in (key, value)))
             return past.read(query, block.attention.address, watch, beam_mask)
 
         def attend_to_source(inner: Tensor) -> Tensor:

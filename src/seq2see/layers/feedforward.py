@@ -10,7 +10,8 @@ from seq2see.layers.dropout import Dropout
 
 __all__ = ["Activation", "FeedForward"]
 
-Activation = Literal["relu", "gelu", "swiglu"]
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
+"""Of the second, `gelu-tanh` is the approximation that GPT-2 was trained with."""
 
 
 class FeedForward(nn.Module):
@@ -39,4 +40,8 @@ class FeedForward(nn.Module):
         if self.activation == "swiglu":
             gate, inner = inner.chunk(2, -1)
             return F.silu(gate) * inner
-        return F.relu(inner, not torch.is_grad_enabled()) if self.activation == "relu" else F.gelu(inner)
+        if self.activation == "relu":
+            return F.relu(inner, not torch.is_grad_enabled())
+        if self.activation == "silu":
+            return F.silu(inner)
+        return F.gelu(inner, approximate="tanh" if self.activation == "gelu-tanh" else "none")

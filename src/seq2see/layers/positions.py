@@ -8,34 +8,43 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["PositionKind", "Positions", "rotary", "rotate", "rotations", "sinusoidal"]
+__all__ = ["BASE", "PositionKind", "Positions", "rotary", "rotate", "rotations", "sinusoidal"]
 
 PositionKind = Literal["sinusoidal", "learned", "one-hot", "rotary", "rotary-self", "none"]
 """Rotary positions turn queries and keys: everywhere, or (`rotary-self`) in self-attention alone."""
+BASE = 10000.0
+"""Of the wave lengths of sinusoidal and rotary positions, as published."""
+_Angles = Callable[[Tensor, int, float], Tensor]
 
 
-def sinusoidal(positions: Tensor, width: int) -> Tensor:
-    """sin and cos of t / 10000^(2i/d), sines in even columns, (T, D)."""
-    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10000.0) / width))
-    angles = positions.float().unsqueeze(-1) * rates  # (T, D/2)
+def sinusoidal(positions: Tensor, width: int, base: float = BASE) -> Tensor:
+    """sin and cos of t / base^(2i/d), sines in even columns, (T, D)."""
+    angles = _angles(positions, width, base)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[..., :width]
 
 
-def rotary(positions: Tensor, width: int) -> Tensor:
+def rotary(positions: Tensor, width: int, base: float = BASE) -> Tensor:
     """Angles for `rotate` (Su et al. 2021), as cos and sin, (2, T, K/2)."""
-    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10000.0) / width))
-    angles = positions.float().unsqueeze(-1) * rates
+    angles = _angles(positions, width, base)
     return torch.stack([angles.cos(), angles.sin()])
 
 
-def rotations(start: int | Tensor, count: int, width: int, device: torch.device) -> Tensor:
+def _angles(positions: Tensor, width: int, base: float) -> Tensor:
+    """t / base^(2i/d), (T, D/2)."""
+    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(base) / width))
+    return positions.float().unsqueeze(-1) * rates
+
+
+def rotations(
+    start: int | Tensor, count: int, width: int, device: torch.device, base: float = BASE
+) -> Tensor:
     """Angles of `count` positions from `start` on, for states (B, H, T, K).
 
     One start for all rows gives (2, T, K/2), one for each row (B,) gives (2, B, 1, T, K/2).
     """
     if isinstance(start, int):
-        return _table(rotary, start + count, width, device)[:, start : start + count]
-    return rotary(_row_positions(start, count), width).unsqueeze(2)
+        return _table(rotary, start + count, width, device, base)[:, start : start + count]
+    return rotary(_row_positions(start, count), width, base).unsqueeze(2)
 
 
 def rotate(states: Tensor, rotation: Tensor) -> Tensor:
@@ -107,14 +116,12 @@ def _row_positions(start: Tensor, count: int) -> Tensor:
     return start.unsqueeze(1) + torch.arange(count, device=start.device)
 
 
-def _table(angles: Callable[[Tensor, int], Tensor], end: int, width: int, device: torch.device) -> Tensor:
+def _table(angles: _Angles, end: int, width: int, device: torch.device, base: float = BASE) -> Tensor:
     """A table of at least `end` positions; made once, since every step of decoding needs a row of it."""
-    return _cached_table(angles, 1 << max(6, (end - 1).bit_length()), width, device)
+    return _cached_table(angles, 1 << max(6, (end - 1).bit_length()), width, device, base)
 
 
 @lru_cache(maxsize=16)
-def _cached_table(
-    angles: Callable[[Tensor, int], Tensor], size: int, width: int, device: torch.device
-) -> Tensor:
+def _cached_table(angles: _Angles, size: int, width: int, device: torch.device, base: float) -> Tensor:
     with torch.inference_mode(False):
-        return angles(torch.arange(size, device=device), width)
+        return angles(torch.arange(size, device=device), width, base)

@@ -52,13 +52,17 @@ class RecurrentLayer(nn.Module):
 
     def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
         """Outputs of all steps, in one fused call, (B, T, *), (B, P, D) -> (B, T, D)."""
+        return self.read(inputs, state)[0]
+
+    def read(self, inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """The same, and the state after the last step."""
         parts = state.transpose(0, 1).contiguous()  # (B, P, D) -> (P, B, D)
         # Not every CPU has recurrence in half precision: there it is computed in full.
         if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
             inputs, parts = inputs.float(), parts.float()
         with torch.autocast("cpu", enabled=False) if inputs.device.type == "cpu" else nullcontext():
-            outputs: Tensor = self.weights(inputs, tuple(parts.split(1)) if self.cell == "lstm" else parts)[0]
-        return outputs
+            outputs, after = self.weights(inputs, tuple(parts.split(1)) if self.cell == "lstm" else parts)
+        return outputs, (torch.cat(after) if self.cell == "lstm" else after).transpose(0, 1)
 
     def step(self, inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """The same for one step: its output (B, D), and the state after it."""

@@ -185,7 +185,8 @@ def make_encoder_decoder(
     assert settings.decoder is not None
     decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder)
     tied = embed if settings.tie_output else None
-    head = VocabularyHead(settings.width, target, tied, copies if settings.pointer else None, smoothing)
+    copies = copies if settings.pointer else None
+    head = VocabularyHead(settings.width, target, tied, copies, smoothing, settings.output_bias)
     network = EncoderDecoder(
         settings, target.special, front=front, encoder=encoder, decoder=decoder, head=head
     )
@@ -198,7 +199,8 @@ def make_decoder_only(settings: ModelSettings, text: Vocabulary, smoothing: floa
     assert settings.decoder is not None
     embed = embedding(text, settings.width)
     decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder, crosses=False)
-    head = VocabularyHead(settings.width, text, embed if settings.tie_output else None, None, smoothing)
+    tied = embed if settings.tie_output else None
+    head = VocabularyHead(settings.width, text, tied, None, smoothing, settings.output_bias)
     network = DecoderOnly(settings, text.special, decoder=decoder, head=head)
     network.initialise()
     return network

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_core import PydanticCustomError
+from torch import nn
 
 from seq2see.layers.positions import PositionKind
 from seq2see.settings import Settings
@@ -24,7 +25,15 @@ class PartSettings(Settings):
 
 
 class FrontSettings(PartSettings):
-    """Settings of a front."""
+    """Settings of a front; how it treats embeddings holds for those of the decoder too."""
+
+    def embedding_scale(self, width: int) -> float:
+        """What embeddings are multiplied by; as published, the root of the width."""
+        return float(width**0.5)
+
+    def embedding_norm(self, width: int) -> nn.LayerNorm | None:
+        """A new norm over embedding and position together, if there is to be one."""
+        return None
 
 
 class EncoderSettings(PartSettings):

@@ -106,6 +106,8 @@ class ModelSettings(Settings):
     """One embedding for source and target, which needs one vocabulary."""
     tie_output: bool = True
     """The output layer is the target embedding, transposed."""
+    output_bias: bool = False
+    """Such an output layer adds a number of its own to the logit of each token."""
     pointer: bool = False
     """Tokens can also be copied from the source, through the decoder's attention."""
     front: Annotated[SerializeAsAny[FrontSettings], BeforeValidator(Chosen(FRONTS, "tokens"))] = (

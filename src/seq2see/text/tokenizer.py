@@ -23,6 +23,8 @@ Kind = Literal["characters", "symbols", "words", "bpe", "unigram"]
 # A word keeps the space before it, so that joining the tokens gives the text back.
 _WORD = r"\s?[\p{L}\p{M}\p{N}_]+|\s?[^\p{L}\p{M}\p{N}_\s]+|\s+"
 _FEATURE = r"[;,|\s]+"
+_SYMBOL_NAME = re.compile("< .+ >")
+"""How special symbols are called: those of `special.py`, and further ones of vocabularies from elsewhere."""
 _CHARACTER = r"[\s\S]"
 _SYMBOL = " +"
 _PLAIN_CUTS: dict[str, Callable[[str], Iterable[str]]] = {
@@ -57,7 +59,10 @@ class Tokenizer:
 
     def __init__(self, inner: tokenizers.Tokenizer) -> None:
         self._inner = inner
-        pattern = (json.loads(inner.to_str())["pre_tokenizer"].get("pattern") or {}).get("Regex", "")
+        cuts = json.loads(inner.to_str())["pre_tokenizer"] or {}
+        pattern = (cuts.get("pattern") or {}).get("Regex", "")
+        steps = cuts.get("pretokenizers", [cuts])
+        self._in_bytes = any(step.get("type") == "ByteLevel" for step in steps)
         added = inner.get_added_tokens_decoder()
         masks = WITH_MASK.mask in added and added[WITH_MASK.mask].content == MASK
         self._special = WITH_MASK if masks else STANDARD
@@ -163,21 +168,22 @@ class Tokenizer:
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special symbols leave no trace but the unknown one, shown as �."""
         shown = self._shown
-        tokens = [shown[i] for i in ids if i == UNKNOWN or i >= len(SPECIAL)]
+        tokens = [token for i in ids if (token := shown[i]) is not None]
         return str(self._inner.decoder.decode(tokens))
 
     @cached_property
-    def _shown(self) -> list[str]:
-        """What each id leaves in a text, before tokens are joined."""
+    def _shown(self) -> list[str | None]:
+        """What each id leaves in a text, before tokens are joined; None for symbols that leave nothing."""
         ids = self.vocabulary
         by_id = sorted(ids, key=ids.__getitem__)
-        return ["�" if place == UNKNOWN else token for place, token in enumerate(by_id)]
+        shown = [None if _SYMBOL_NAME.fullmatch(token) else token for token in by_id]
+        shown[UNKNOWN] = "�"
+        return shown
 
     @cached_property
     def _knows_all(self) -> bool:
         """Whether every text has ids, because every byte has."""
-        in_bytes = isinstance(self._inner.pre_tokenizer, pre_tokenizers.ByteLevel)
-        return in_bytes and self.vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet())
+        return self._in_bytes and self.vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet())
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Each id as a person would read it: spaces visible, special symbols included."""
@@ -187,7 +193,9 @@ class Tokenizer:
         if i < len(SPECIAL):
             return SPECIAL[i].replace(" ", "")
         token = str(self._inner.id_to_token(i))
-        if isinstance(self._inner.pre_tokenizer, pre_tokenizers.ByteLevel):
+        if _SYMBOL_NAME.fullmatch(token):
+            return token.replace(" ", "")
+        if self._in_bytes:
             token = decoders.ByteLevel().decode([token])
         return str(token.replace(" ", "▁"))
 

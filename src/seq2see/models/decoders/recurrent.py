@@ -100,7 +100,10 @@ class RecurrentDecoder(nn.Module):
         super().__init__()
         width, memory_width = part.hidden or settings.width, settings.memory_width
         self.embed = embed
-        self.scale = settings.width**0.5
+        self.scale, self.norm = (
+            settings.front.embedding_scale(settings.width),
+            settings.front.embedding_norm(settings.width),
+        )
         self.dropout = Dropout(settings.dropout)
         self.luong = part.output == "luong"
         self.feeds = part.input_feeding
@@ -155,26 +158,49 @@ class RecurrentDecoder(nn.Module):
     def prefill(
         self, memory: Memory | None, prefix: Prefix, watch: Watch | None = None
     ) -> tuple[DecoderOutput, RecurrentState]:
-        """Read the prefix of each row: outputs at its positions (B, T, D), and the state after it."""
+        """Read the prefix of each row: outputs at its positions (B, T, D), and the state after it.
+
+        What all rows have is read at once, where no step needs what the step before it read; the rest of
+        longer rows comes step by step.
+        """
         state = self._start(memory, len(prefix.tokens))
-        return self._step_through(prefix.tokens, state, watch, prefix.lengths)
+        common = min(prefix.lengths, default=0) if not self.feeds and self.own is None else 0
+        if common < 2:
+            return self._step_through(prefix.tokens, state, watch, prefix.lengths)
+        first, state = self._read(prefix.tokens[:, :common], state, watch)
+        if common == prefix.tokens.shape[1]:
+            return first, state
+        lengths = tuple(length - common for length in prefix.lengths)
+        rest, state = self._step_through(prefix.tokens[:, common:], state, watch, lengths)
+        weights = None
+        if first.cross_weights is not None and rest.cross_weights is not None:
+            weights = torch.cat([first.cross_weights, rest.cross_weights], 1)
+        return DecoderOutput(torch.cat([first.states, rest.states], 1), weights), state
 
     def forward(self, tokens: Tensor, memory: Memory | None, watch: Watch | None = None) -> DecoderOutput:
         """Without input feeding the recurrence runs fused, then all positions attend at once."""
         state = self._start(memory, len(tokens))
         if self.feeds:
             return self._step_through(tokens, state, watch)[0]
-        states = self.embed(tokens) * self.scale
+        return self._read(tokens, state, watch)[0]
+
+    def _read(
+        self, tokens: Tensor, state: RecurrentState, watch: Watch | None
+    ) -> tuple[DecoderOutput, RecurrentState]:
+        """All positions at once; the state after them lacks keys of the decoder's own attention."""
+        states, layers = self._embedded(tokens), []
         for number, layer in enumerate(self.layers):
-            states = layer(self.dropout(states), state.layers[:, number])
+            states, after = cast(RecurrentLayer, layer).read(self.dropout(states), state.layers[:, number])
+            layers.append(after)
         past = self.own.project(states, masks.before(tokens.shape[1], tokens.device)) if self.own else None
-        return self._attend(states, state.memory, past, watch)[0]
+        output = self._attend(states, state.memory, past, watch)[0]
+        return output, replace(state, layers=torch.stack(layers, 1))
 
     def step(
         self, tokens: Tensor, state: State, watch: Watch | None = None
     ) -> tuple[DecoderOutput, RecurrentState]:
         assert isinstance(state, RecurrentState)
-        inputs = self.embed(tokens) * self.scale
+        inputs = self._embedded(tokens)
         if state.fed is not None:
             inputs = torch.cat([inputs, state.fed], -1)
         after = []
@@ -189,6 +215,12 @@ class RecurrentDecoder(nn.Module):
         output = DecoderOutput(states[:, 0], weights[:, 0] if weights is not None else None)
         fed = (output.states if self.luong else context) if self.feeds else None
         return output, replace(state, layers=torch.stack(after, 1), past=past, fed=fed)
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self.embed(tokens) * self.scale
+        if self.norm is not None:
+            states = self.norm(states)
+        return states
 
     def _start(self, memory: Memory | None, rows: int) -> RecurrentState:
         """The state before the first step."""

@@ -9,7 +9,6 @@ from seq2see.layers import masks
 from seq2see.layers.attention import KeysValues, Watch
 from seq2see.layers.blocks import Block
 from seq2see.layers.dropout import Dropout
-from seq2see.layers.norms import NormKind, make_norm
 from seq2see.layers.positions import Positions, rotations
 from seq2see.models.contracts import DecoderOutput, Memory, Prefix, State
 from seq2see.models.decoders.transformer_states import BlockPast, FastState, PlainState
@@ -28,37 +27,19 @@ class TransformerDecoder(nn.Module):
         part: TransformerSettings,
         *,
         crosses: bool = True,
-        norm_kind: NormKind = "layer",
-        epsilon: float = 1e-5,
-        bias: bool = True,
     ) -> None:
         super().__init__()
         width = settings.width
         self.embed = embed
         self.positions = Positions(part.positions, width, settings.max_length, part.join_positions)
         self.dropout = Dropout(settings.dropout)
-        last = part.norm == "before"
-        self.final_norm = make_norm(norm_kind, width, epsilon, bias) if last else nn.Identity()
-        self.head_width = width // part.heads
-        self.scale = width**0.5
+        self.final_norm = part.final_norm(width)
+        self.head_width, self.rotary_base = width // part.heads, part.rotary_base
+        self.scale, self.norm = settings.front.embedding_scale(width), settings.front.embedding_norm(width)
         self.crosses = crosses
         self.copies = settings.pointer
         self.blocks = nn.ModuleList(
-            Block(
-                width,
-                part.heads,
-                part.feedforward,
-                f"decoder.{layer}",
-                part.activation,
-                part.norm,
-                settings.dropout,
-                settings.attention_dropout,
-                crosses=crosses,
-                norm_kind=norm_kind,
-                epsilon=epsilon,
-                bias=bias,
-            )
-            for layer in range(part.layers)
+            part.block(settings, f"decoder.{layer}", crosses) for layer in range(part.layers)
         )
 
     def forward(self, tokens: Tensor, memory: Memory | None, watch: Watch | None = None) -> DecoderOutput:
@@ -104,8 +85,11 @@ class TransformerDecoder(nn.Module):
 
     def read(self, tokens: Tensor, start: int | Tensor = 0) -> Tensor:
         """Embedded tokens at their positions, (B, T) -> (B, T, D)."""
-        states: Tensor = self.dropout(self.positions(self.embed(tokens) * self.scale, start))
-        return states
+        states = self.positions(self.embed(tokens) * self.scale, start)
+        if self.norm is not None:
+            states = self.norm(states)
+        dropped: Tensor = self.dropout(states)
+        return dropped
 
     def _read(
         self, tokens: Tensor, memory: Memory | None, watch: Watch | None
@@ -152,7 +136,7 @@ class TransformerDecoder(nn.Module):
         """Angles of positions in self-attention and in attention on the source, if they are rotary there."""
         if not self.positions.kind.startswith("rotary"):
             return None, None
-        rotation = rotations(start, count, self.head_width, device)
+        rotation = rotations(start, count, self.head_width, device, self.rotary_base)
         return rotation, rotation if self.positions.kind == "rotary" else None
 
     def _watches(self, watch: Watch | None) -> tuple["_NotedWeights | None", list[Watch | None]]:

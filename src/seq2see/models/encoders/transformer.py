@@ -9,7 +9,8 @@ from seq2see.layers import masks
 from seq2see.layers.attention import Watch
 from seq2see.layers.blocks import Block, NormPlace
 from seq2see.layers.feedforward import Activation
-from seq2see.layers.positions import PositionKind, rotations
+from seq2see.layers.norms import NormKind, make_norm
+from seq2see.layers.positions import BASE, PositionKind, rotations
 from seq2see.models.contracts import Memory
 from seq2see.models.parts import EncoderSettings, check_heads
 
@@ -28,7 +29,16 @@ class TransformerSettings(EncoderSettings):
     feedforward: int = Field(default=512, ge=1)
     activation: Activation = "relu"
     norm: NormPlace = "before"
+    norm_kind: NormKind = "layer"
+    epsilon: float = Field(default=1e-5, gt=0, le=1)
+    """What norms add to the variance, so that they never divide by zero."""
+    bias: bool = True
+    """Linear layers and layer norms add a vector of their own."""
+    groups: int | None = Field(default=None, ge=1, le=256)
+    """Heads of keys and values, each of which serves several heads of queries; by default as many."""
     positions: PositionKind = "rotary"
+    rotary_base: float = Field(default=BASE, gt=1, le=1e12)
+    """The larger, the slower rotary positions turn: for longer texts."""
     join_positions: bool = False
     """Join the positions to the embedding (and map back to the width) instead of adding them."""
 
@@ -46,6 +56,11 @@ class TransformerSettings(EncoderSettings):
     def check_side(self, model: "ModelSettings", side: str) -> None:
         """Raise ValueError if heads or positions do not fit the model's width."""
         check_heads(f"{side}.heads", model.width, self.heads)
+        if self.groups is not None and self.heads % self.groups:
+            raise ValueError(
+                f"{side}.groups: {self.heads} heads cannot share {self.groups} heads of keys and values "
+                f"evenly; choose a number that divides {self.heads}"
+            )
         if self.positions.startswith("rotary") and model.width // self.heads % 2:
             raise ValueError(
                 f"{side}.positions = {self.positions!r} turns pairs of features, but width {model.width} "
@@ -63,31 +78,45 @@ class TransformerSettings(EncoderSettings):
                 "vectors; choose sinusoidal, learned or one-hot positions"
             )
 
+    def final_norm(self, width: int) -> nn.Module:
+        """The norm after the last block, which blocks that begin with their norms need."""
+        if self.norm == "after":
+            return nn.Identity()
+        return make_norm(self.norm_kind, width, self.epsilon, self.bias)
+
+    def block(self, model: "ModelSettings", address: str, crosses: bool = False) -> Block:
+        """One block of the stack."""
+        return Block(
+            model.width,
+            self.heads,
+            self.feedforward,
+            address,
+            self.activation,
+            self.norm,
+            model.dropout,
+            model.attention_dropout,
+            crosses=crosses,
+            norm_kind=self.norm_kind,
+            epsilon=self.epsilon,
+            bias=self.bias,
+            groups=self.groups,
+        )
+
 
 class TransformerEncoder(nn.Module):
     """Blocks of self-attention over the source."""
 
     def __init__(self, settings: "ModelSettings", part: TransformerSettings) -> None:
         super().__init__()
-        self.final_norm = nn.LayerNorm(settings.width) if part.norm == "before" else nn.Identity()
+        self.final_norm = part.final_norm(settings.width)
         self.head_width = settings.width // part.heads
-        self.rotary = part.positions.startswith("rotary")
-        self.blocks = nn.ModuleList(
-            Block(
-                settings.width,
-                part.heads,
-                part.feedforward,
-                f"encoder.{layer}",
-                part.activation,
-                part.norm,
-                settings.dropout,
-                settings.attention_dropout,
-            )
-            for layer in range(part.layers)
-        )
+        self.rotary, self.rotary_base = part.positions.startswith("rotary"), part.rotary_base
+        self.blocks = nn.ModuleList(part.block(settings, f"encoder.{layer}") for layer in range(part.layers))
 
     def forward(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
-        rotation = rotations(0, states.shape[1], self.head_width, states.device) if self.rotary else None
+        rotation = None
+        if self.rotary:
+            rotation = rotations(0, states.shape[1], self.head_width, states.device, self.rotary_base)
         for block in self.blocks:
             states = block(states, mask[:, None, None], rotation, watch)
         states = self.final_norm(states)

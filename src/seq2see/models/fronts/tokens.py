@@ -19,15 +19,23 @@ __all__ = ["TokenFront", "TokenFrontSettings", "embedding", "forget_tokens"]
 
 
 class TokenFrontSettings(FrontSettings):
-    """Tokens to vectors."""
+    """Tokens to vectors: `scale` and `norm` hold for the decoder's embedding too."""
 
     kind: Literal["tokens"] = "tokens"
     scale: bool = True
     """Multiply embeddings by the root of the width, so that they weigh as much as positions."""
     norm: bool = False
-    """A layer norm over embedding and position together, as BERT has it."""
+    """A layer norm over embedding and position together, as BERT and BART have it."""
+    epsilon: float = Field(default=1e-5, gt=0, le=1)
+    """What that norm adds to the variance."""
     token_dropout: float = Field(default=0.0, ge=0, lt=1)
     """The share of tokens that training replaces by the unknown one."""
+
+    def embedding_scale(self, width: int) -> float:
+        return float(width**0.5) if self.scale else 1.0
+
+    def embedding_norm(self, width: int) -> nn.LayerNorm | None:
+        return nn.LayerNorm(width, self.epsilon) if self.norm else None
 
 
 class TokenFront(nn.Module):
@@ -46,8 +54,7 @@ class TokenFront(nn.Module):
         super().__init__()
         self.embed = embedding(vocabulary, width)
         self.positions = Positions(positions, width, max_length, join_positions)
-        self.scale = width**0.5 if part.scale else 1.0
-        self.norm = nn.LayerNorm(width) if part.norm else None
+        self.scale, self.norm = part.embedding_scale(width), part.embedding_norm(width)
         self.dropout = Dropout(dropout)
         self.token_dropout, self.special = part.token_dropout, vocabulary.special
 

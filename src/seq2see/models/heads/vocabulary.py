@@ -29,12 +29,15 @@ class VocabularyHead(nn.Module):
         tied: nn.Embedding | None,
         copies: Sequence[int] | None = None,
         smoothing: float = 0.0,
+        bias: bool = False,
     ) -> None:
         super().__init__()
         self.size, self.padding = vocabulary.size, vocabulary.special.pad
         self.smoothing = smoothing
         self._tied = (tied,)  # in a tuple, so that its weights are not counted as this head's own
         self.output = nn.Linear(width, vocabulary.size) if tied is None else None
+        # A layer of its own has a bias anyway.
+        self.bias = nn.Parameter(torch.zeros(vocabulary.size)) if bias and tied is not None else None
         self.pointer = Pointer(width) if copies is not None else None
         self.register_buffer("copies", torch.tensor(list(copies or ())), persistent=False)
 
@@ -73,4 +76,4 @@ class VocabularyHead(nn.Module):
         (tied,) = self._tied
         assert tied is not None
         # With shared embeddings the source may have further rows (features) after the common vocabulary.
-        return tied.weight[: self.size], None
+        return tied.weight[: self.size], self.bias

@@ -1,0 +1,1 @@
+"""Models in the layouts of other tools: into run directories, and out of them."""
