@@ -22,6 +22,7 @@ from seq2see.cli.options import (
     NumberColumns,
     Run,
     SourceColumn,
+    Start,
     TargetColumn,
     Verify,
 )
@@ -83,9 +84,7 @@ def train(
     max_steps: Annotated[int | None, typer.Option(min=1, help="Updates of the weights at the most.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Minutes of training at the most.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on exactly where a run was stopped.")] = False,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="RUN", help="Begin with what another run has learnt.")
-    ] = None,
+    start: Start = None,
     goal: Goal = None,
     source: SourceColumn = None,
     target: TargetColumn = None,

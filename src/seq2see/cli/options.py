@@ -21,6 +21,7 @@ __all__ = [
     "NumberColumns",
     "Run",
     "SourceColumn",
+    "Start",
     "TargetColumn",
     "Verify",
 ]
@@ -49,6 +50,10 @@ Engine = Annotated[
 ]
 Int8 = Annotated[
     bool, typer.Option("--int8", help="Compute in 8 bits, with ctranslate2: faster, less exact.")
+]
+Start = Annotated[
+    str | None,
+    typer.Option("--from", metavar="RUN", help="Begin with what another run has learnt, as far as it fits."),
 ]
 SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
