@@ -17,8 +17,12 @@ from seq2see.data.sides import Batch
 from seq2see.data.survey import Survey
 from seq2see.goals import GOALS
 from seq2see.goals.completer import Completer
+from seq2see.models import make_decoder_only
+from seq2see.models.contracts import Vocabulary
 from seq2see.models.weights import read_tensors
+from seq2see.recipe import compose, preset
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
+from seq2see.text.special import STANDARD
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +228,17 @@ def test_what_is_chosen_goes_by_the_size_of_the_text(passages: int, kind: str, s
     assert any(f"{500 * passages:,}" in reason for _, reason in choice.taken)
     asked = GOALS["complete"].choose(found, {"text": {"target": {"kind": "bpe"}}}, True)
     assert asked.values["text"]["target"]["kind"] == "bpe"
+
+
+@pytest.mark.parametrize(("name", "size"), [("gpt-tiny", 0.80), ("gpt-small", 10.6), ("gpt-2", 124.4)])
+def test_presets_have_their_sizes(name: str, size: float) -> None:
+    """In millions of weights; GPT-2 has 50,257 sub-words, the others a few characters."""
+    words = 50_257 if name == "gpt-2" else 65
+    recipe = compose([preset(name), {"data": {"train": "none"}}], "test")
+    with torch.device("meta"):
+        network = make_decoder_only(recipe.model, Vocabulary(words, STANDARD))
+    assert sum(one.numel() for one in network.parameters()) / 1e6 == pytest.approx(size, rel=0.01)
+    assert (recipe.model.length_limit("decoder") or 1024) >= recipe.data.max_length
 
 
 def test_a_text_without_a_goal_is_told_of_this_one(gpt: Completer, folder: Path, seq2see: Any) -> None:
