@@ -25,7 +25,16 @@ const ADDRESSES = [
   { address: "decoder.0.cross", heads: 4 },
   { address: "decoder.1.cross", heads: 4 },
 ];
-const WRITER = { name: "a", run: "", about: "", addresses: ADDRESSES, features: false, writes: true, attributions: [] };
+const WRITER = {
+  name: "a",
+  run: "",
+  about: "",
+  addresses: ADDRESSES,
+  features: false,
+  reads: true,
+  writes: true,
+  attributions: [],
+};
 const OTHER = { ...WRITER, name: "b", addresses: [{ address: "decoder.cross", heads: 1 }] };
 
 const settled = (state) => ({ ...state, ...settledIn(state) });

@@ -52,6 +52,7 @@ def saved_page(view: View) -> str:
                     "about": "",
                     "addresses": _addresses(view),
                     "features": False,
+                    "reads": not view.reads_itself,
                     "writes": view.kind == "text",
                     "attributions": [],
                 }

@@ -69,6 +69,7 @@ class Desk:
                     "about": _about(model),
                     "addresses": [map_of(at, heads) for at, heads in addresses_of(model.network).items()],
                     "features": model.recipe.data.features is not None,
+                    "reads": model.recipe.model.encoder.kind != "none",
                     "writes": model.recipe.model.decoder is not None,
                     "attributions": list(model.attributions),
                 }

@@ -23,6 +23,7 @@ import { Undo } from "seq2see/undo";
 const TITLES = {
   translate: "Translate",
   read: "Read",
+  goOn: "Go on",
   atlas: "Atlas",
   map: "Map",
   beam: "Beam",
@@ -49,8 +50,9 @@ function navigation(explorer) {
   const edited = links[4];
   explorer.watch(() => {
     for (const link of links) link.setAttribute("aria-selected", link.dataset.view === explorer.asked.view);
-    // A model that does not write searches for nothing.
-    links[0].lastChild.textContent = explorer.model.writes ? TITLES.translate : TITLES.read;
+    // A model that does not write searches for nothing; one that only writes goes on with a text.
+    const { reads, writes } = explorer.model;
+    links[0].lastChild.textContent = !writes ? TITLES.read : reads ? TITLES.translate : TITLES.goOn;
     links[3].hidden = !explorer.model.writes;
     edited.dataset.count = String(active(explorer.asked, explorer.model).length || "");
   });

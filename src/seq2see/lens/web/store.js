@@ -4,7 +4,7 @@ import { isStale } from "seq2see/lane";
 
 /**
  * @typedef {{name: string, run: string, about: string, addresses: {address: string, heads: number}[],
- *   features: boolean, writes: boolean, attributions: string[]}} Model
+ *   features: boolean, reads: boolean, writes: boolean, attributions: string[]}} Model
  * @typedef {{address: string, heads: number, rows: string, columns: string, shape: [number, number],
  *   summaries?: Record<string, number>[]}} MapOf
  * @typedef {{id?: string, code?: string, source: string[], unknown: number[], lower: string | null, read: string[],
