@@ -135,10 +135,10 @@ class Corpus:
             examples = partial(files.some_train_pairs, _LEARN_FROM)
             columns = goal.learn(recipe, examples, known) if known else goal.learn(recipe, examples)
         fingerprint, limit, cache = files.fingerprint(), recipe.data.max_length, cache_folder()
-        fit, settled = goal.examples.fit, columns
+        source = columns.get("source") if goal.examples.packs else None
 
         def fitted(pairs: Iterable[Pair]) -> Iterable[Pair]:
-            return fit(pairs, settled, limit) if fit is not None else pairs
+            return source.packed(pairs, limit) if isinstance(source, SourceText) else pairs
 
         train = encode(
             lambda: fitted(files.train_pairs()),

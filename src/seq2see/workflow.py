@@ -187,12 +187,23 @@ def _fine_tuned(start: Start, files: Files, wanted: dict[str, Any]) -> tuple[Cho
         first.values.get("data", {}).get("max_length", DataSettings.model_fields["max_length"].default)
     )
     start.refuse_contradictions(wanted, own)
+    # What the other run decides is no choice.
+    first.taken = [(values, "" if _decides(own, values) else reason) for values, reason in first.taken]
     own["start"] = {"run": str(start.folder.absolute()), "weights": start.digest}
     reads = start.goal not in ("generate", "complete", "fill")
     choose_fine_tuning(
         first, reads, start.same, found.count, start.recipe.model.width, wanted.get("training", {})
     )
     return first, own
+
+
+def _decides(own: dict[str, Any], values: dict[str, Any]) -> bool:
+    """Whether one group of settings has a value for all that another has."""
+    return all(
+        name in own
+        and (not isinstance(value, dict) or not isinstance(own[name], dict) or _decides(own[name], value))
+        for name, value in values.items()
+    )
 
 
 def _refuse_metric(recipe: Recipe) -> None:

@@ -21,8 +21,10 @@ __all__ = [
     "NumberColumns",
     "Run",
     "SourceColumn",
+    "Start",
     "TargetColumn",
     "Verify",
+    "named_columns",
 ]
 
 DATA = (
@@ -49,6 +51,10 @@ Engine = Annotated[
 ]
 Int8 = Annotated[
     bool, typer.Option("--int8", help="Compute in 8 bits, with ctranslate2: faster, less exact.")
+]
+Start = Annotated[
+    str | None,
+    typer.Option("--from", metavar="RUN", help="Begin with what another run has learnt, as far as it fits."),
 ]
 SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
@@ -81,3 +87,15 @@ FeatureColumn = Annotated[
     str | None,
     typer.Option("--features", help="Column of features such as V;IND;PL, joined to the source."),
 ]
+
+
+def named_columns(
+    source: str | None = None,
+    target: str | None = None,
+    features: str | None = None,
+    numbers: str | None = None,
+    categories: str | None = None,
+) -> dict[str, str | None]:
+    """The columns that were named."""
+    named = {"source": source, "target": target, "features": features}
+    return {**named, "numbers": numbers, "categories": categories}

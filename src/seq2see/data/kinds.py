@@ -1,14 +1,13 @@
 """What examples can be meant for: how each kind is told by its looks, and what is wrong or odd in it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from seq2see.data.check import Odd, Targets
-from seq2see.data.columns import Column, SourceText
 from seq2see.data.oddities import label_balance, number_range, odd_labels, odd_numbers, odd_tags, tag_balance
 from seq2see.data.pairs import Pair, PairFile, Problem
-from seq2see.data.passages import TextFile, packed
+from seq2see.data.passages import TextFile
 from seq2see.data.survey import peek
 from seq2see.data.values import many, parse_number, split_tags, split_words
 
@@ -48,8 +47,8 @@ class ExampleKind(NamedTuple):
     """What the targets of a file are, in a line."""
     opens: type[PairFile] = PairFile
     """What reads its files."""
-    fit: Callable[[Iterable[Pair], Mapping[str, Column], int], Iterator[Pair]] | None = None
-    """Joins and cuts examples, once their columns are known, to at most so many tokens; none stay as read."""
+    packs: bool = False
+    """Whether its passages are joined and cut, once their tokens are known, to be as long as is allowed."""
 
 
 def guess_goal(file: PairFile) -> tuple[str, str]:
@@ -126,19 +125,13 @@ def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
     return None
 
 
-def _packed(passages: Iterable[Pair], columns: Mapping[str, Column], most: int) -> Iterator[Pair]:
-    source = columns["source"]
-    assert isinstance(source, SourceText)
-    return packed(passages, source.codec.source, most - len(source.codec.before) - 1)
-
-
 TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags, tag_balance)
 NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers, number_range)
 CLASSES = ExampleKind(_are_classes, without_number, odd_labels, label_balance)
 TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
 # Running text is never guessed: lines without tabs are mostly pairs that went wrong.
 RUNNING = ExampleKind(lambda sample, format: None, lambda example, numbers: None, None, opens=TextFile)
-GAPS = RUNNING._replace(fit=_packed)
+GAPS = RUNNING._replace(packs=True)
 KINDS = {
     "tag": TAGS,
     "regress": NUMBERS,

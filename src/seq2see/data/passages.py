@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from seq2see.data import formats
 from seq2see.data.formats import Fields, Wanted
@@ -11,7 +11,9 @@ from seq2see.data.lines import read_lines, read_text
 from seq2see.data.pairs import NO_TEXT, Check, Columns, Pair, PairFile, Problem
 from seq2see.data.tasks import is_task
 from seq2see.errors import DataError
-from seq2see.text import Tokenizer
+
+if TYPE_CHECKING:
+    from seq2see.text import Tokenizer
 
 __all__ = ["BEGINS", "ENDS", "PromptFile", "TextFile", "cut", "packed"]
 
@@ -123,7 +125,7 @@ def cut(parts: Iterable[str]) -> Iterator[str]:
         yield rest
 
 
-def packed(passages: Iterable[Pair], tokenizer: Tokenizer, most: int) -> Iterator[Pair]:
+def packed(passages: Iterable[Pair], tokenizer: "Tokenizer", most: int) -> Iterator[Pair]:
     """Passages of running text as sources of at most so many tokens.
 
     Passages of one document are joined as long as they fit, and cut where they do not; spaces and line feeds
@@ -165,7 +167,7 @@ class _Together:
         self._texts, self.size = [], 0
 
 
-def _parts(text: str, tokenizer: Tokenizer, most: int) -> Iterator[str]:
+def _parts(text: str, tokenizer: "Tokenizer", most: int) -> Iterator[str]:
     """A text in parts of at most so many tokens, cut between words where that can be."""
     starts = [start for start, _ in tokenizer.spans(text)]
     room = max(1, most - 2)  # cut inside a word, its rest may have a token or two more

@@ -90,7 +90,7 @@ def _corpus(name: str, meaning: str, **more: Any) -> Metric:
 
 _LOSS = _ratio(
     "loss",
-    "what training makes small, on held-out examples; of running text and gaps in it, nats per token",
+    "what training makes small, on held-out examples; of running text, nats per token",
     (Texts, Classes, LabelSets, Numbers, Tags, Foretold, Filled),
     running.nats,
     unit="",

@@ -40,7 +40,7 @@ class Fill(KeepsColumns):
 
     name = "fill"
     examples = GAPS
-    ladder: tuple[str, ...] = ("reader-cnn", "reader-rnn", "bert-tiny")
+    ladder: tuple[str, ...] = ("reader-cnn", "reader-rnn", "filler-tiny")
     kept = frozenset({"source"})
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
@@ -50,7 +50,7 @@ class Fill(KeepsColumns):
         size = round(found.count * letters)
         each = _tokens(choice, found, size, asked.get("text", {}).get("source", {}).get("kind"))
         if model:
-            name = "bert-tiny" if size < _SMALL else "bert-small"
+            name = "filler-tiny" if size < _SMALL else "filler"
             choice.take(preset(name), f"model: {name} ({size:,} characters of text)")
         choice.take({"text": {"begins": True}, "training": {"masking": {}}}, "")
         choice.take({"data": {"max_length": _CONTEXT}}, f"{_CONTEXT} tokens are seen together")

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from seq2see.data import Pair
 from seq2see.data.columns import SourceText
-from seq2see.data.kinds import GAPS
 from seq2see.decoding.bulk import by_length
 from seq2see.errors import DataError
 from seq2see.evaluation import Outcome
@@ -254,8 +253,7 @@ class Filler(ReadingModel[Filled]):
 
     def _fitted(self, examples: Iterable[Pair]) -> Iterator[Pair]:
         """Passages as sources that are as long as those of training at the most."""
-        assert GAPS.fit is not None
-        return GAPS.fit(examples, self.run.columns, self.recipe.data.max_length)
+        return self.column.packed(examples, self.recipe.data.max_length)
 
     @torch.inference_mode()
     def _told(

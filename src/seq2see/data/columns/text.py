@@ -1,10 +1,11 @@
 """Texts as ids of a tokenizer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Self
 
 from seq2see.data.columns.contract import Array, Stored, Vocabulary, fill, smallest
 from seq2see.data.pairs import Pair
+from seq2see.data.passages import packed
 from seq2see.data.sides import Side
 from seq2see.text import SourceCodec, Special, Tokenizer
 
@@ -56,6 +57,10 @@ class SourceText:
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
         return self.codec.encode_sources([one.source for one in examples], [one.features for one in examples])
+
+    def packed(self, passages: Iterable[Pair], longest: int) -> Iterator[Pair]:
+        """Passages of running text as sources whose rows have at most so many ids."""
+        return packed(passages, self.codec.source, longest - len(self.codec.before) - 1)
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
         return Side(*fill(rows, self.special.pad))
