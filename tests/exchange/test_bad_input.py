@@ -202,6 +202,7 @@ SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
     "config not JSON": (lambda folder: (folder / "config.json").write_text("{"), "is not JSON"),
     "config a list": (lambda folder: (folder / "config.json").write_text("[1]"), "a JSON object is needed"),
     "architecture": (lambda folder: configured(folder, model_type="t5"), "models of the type 't5' cannot"),
+    "strange architecture": (lambda folder: configured(folder, model_type=["gpt2"]), "cannot be brought in"),
     "no architecture": (lambda folder: configured(folder, model_type=None), "models of the type None cannot"),
     "wider": (lambda folder: configured(folder, n_embd=32), r"by the configuration \("),
     "much wider": (lambda folder: configured(folder, n_embd=65536, n_inner=60000), "by the configuration"),

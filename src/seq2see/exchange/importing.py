@@ -49,7 +49,7 @@ def import_model(
         return
     config = Config.read(folder)
     kind = config.get("model_type")
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or kind not in FAMILIES:
         raise DataError(
             f"{config.path}: models of the type {quoted(kind)} cannot be brought in; "
             f"{near(str(kind), FAMILIES)}"

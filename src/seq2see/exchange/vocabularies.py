@@ -39,8 +39,10 @@ class Foreign:
     """The tokenizer of a folder as the `tokenizers` library describes it, and what its symbols are for."""
 
     def __init__(self, parts: dict[str, Any], folder: Path) -> None:
-        self.parts, self.folder = parts, folder
+        self.folder = folder
         self._inner = library_tokenizer(parts, str(folder))
+        # As the library would write it: complete, and of the kinds that it knows.
+        self.parts: dict[str, Any] = json.loads(self._inner.to_str())
         self.ids: dict[str, int] = self._inner.get_vocab()
         self._named: dict[str, Any] = {}
         for name in ("special_tokens_map.json", "tokenizer_config.json"):
