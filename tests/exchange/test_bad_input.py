@@ -80,6 +80,26 @@ def test_shards_and_one_file_are_the_same(folder: Path, theirs: Foreign, tmp_pat
     assert whole.read_bytes() == parts.read_bytes()
 
 
+def test_old_names_and_half_precision(tmp_path: Path) -> None:
+    """E5: BERT's first names of norms, without its prefix, in 16 bits, the tied layer there once more."""
+    folder = foreign.bert(tmp_path / "theirs").folder
+    path = folder / "model.safetensors"
+    tensors = {name: tensor.bfloat16() for name, tensor in load_file(path).items()}
+    save_file(tensors, path)
+    import_model(folder, tmp_path / "new", tell=lambda note: None)
+    old = {
+        name.removeprefix("bert.")
+        .replace("LayerNorm.weight", "LayerNorm.gamma")
+        .replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in tensors.items()
+    }
+    old["cls.predictions.decoder.weight"] = old["embeddings.word_embeddings.weight"].clone()
+    save_file(old, path)
+    import_model(folder, tmp_path / "old", tell=lambda note: None)
+    first, second = (tmp_path / name / "model.safetensors" for name in ("new", "old"))
+    assert first.read_bytes() == second.read_bytes()
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
 def test_truncated_shards(folder: Path, tmp_path: Path, share: float) -> None:
     """E5: a file that ends too soon, wherever."""

@@ -3,69 +3,26 @@
 import io
 import json
 import math
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from complete_runs import GPT, RNN, TEXT, Killed, passages, trained
 
 from seq2see import load
 from seq2see.data import Pair
-from seq2see.data.passages import cut
 from seq2see.data.sides import Batch
 from seq2see.data.survey import Survey
-from seq2see.errors import SettingsError
 from seq2see.goals import GOALS
 from seq2see.goals.completer import Completer
+from seq2see.models import make_decoder_only
+from seq2see.models.contracts import Vocabulary
 from seq2see.models.weights import read_tensors
+from seq2see.recipe import compose, preset
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
-from seq2see.training.report import Look, Step
-from seq2see.workflow import Request, train
-
-TEXT = "".join(f"{number}: the cat sat on {'mat' if number % 2 else 'a hat'} 😀\r\n" for number in range(300))
-SMALL = [
-    "model.width=16",
-    "model.decoder.layers=1",
-    "data.max_length=16",
-    "training.batch_tokens=128",
-    "training.evaluate_every=4",
-    "training.save_every=3",
-    "training.device=cpu",
-]
-GPT = (*SMALL, "model.decoder.heads=2", "model.decoder.feedforward=32")
-RNN = (*SMALL, "model.decoder.hidden=16")
-
-
-class Killed(BaseException):
-    """Stands for a process that is gone between two steps."""
-
-
-class Killer:
-    """Ends training right after a step, without a word to anyone."""
-
-    def __init__(self, at: int | None = None) -> None:
-        self._at = at
-
-    def step(self, step: Step) -> None:
-        if step.step == self._at:
-            raise Killed
-
-    def look(self, look: Look) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-
-def trained(folder: Path, name: str = "run", killed: int | None = None, **asked: Any) -> Path:
-    if not (data := folder / "text.txt").exists():
-        data.write_bytes(TEXT.encode())
-    request = {"data": str(data), "goal": "complete", "preset": "gpt-tiny", "settings": GPT, "max_steps": 12}
-    train(Request(out=str(folder / name), **(request | asked)), Killer(killed), lambda text: None)
-    return folder / name
+from seq2see.text.special import STANDARD
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +43,6 @@ def rnn(folder: Path) -> Completer:
 @pytest.fixture(params=["gpt", "rnn"])
 def model(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
-
-
-def passages(text: str) -> list[Pair]:
-    return [Pair(number, "", one, "") for number, one in enumerate(cut([text]), 1)]
 
 
 @pytest.mark.parametrize("kind", ["gpt", "rnn"])
@@ -217,7 +170,6 @@ def test_prompts_on_lines(gpt: Completer, folder: Path, seq2see: Any, tmp_path: 
     [
         ("--prefix", "a"),
         ("--int8",),
-        ("--show-attention",),
         ("--probabilities",),
         ("--engine", "ctranslate2"),
         ("--stream", "--nbest", "2"),
@@ -253,117 +205,6 @@ def test_what_makes_no_sense_is_refused(
     assert not (tmp_path / "run").exists() or not (tmp_path / "run" / "recipe.yaml").exists()
 
 
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
-def test_texts_go_on_past_the_context(positions: str, folder: Path) -> None:
-    """The plain twin: one token after another; where the window is full, its later half begins a new one."""
-    settings = (*GPT, f"model.decoder.positions={positions}", "model.max_length=16")
-    model = load(trained(folder, positions, settings=settings, max_steps=8), device="cpu")
-    prompts = ["the cat", "1: the cat sat on a mat and more"]
-    for prompt, (found,) in zip(prompts, model.decode(prompts, beam=1, max_length=40), strict=True):
-        ids = model.tokenizer.encode(prompt)
-        seen, total = ids[-8:] if len(ids) >= 16 else list(ids), 0.0
-        for _ in range(40):
-            seen = seen[-8:] if len(seen) == 16 else seen
-            scores = model.network.logits(torch.tensor([[BEGIN, *seen]]))[0, -1].log_softmax(-1).detach()
-            best = max(
-                (i for i in range(len(scores)) if i not in (PAD, BEGIN, UNKNOWN)), key=scores.__getitem__
-            )
-            total += float(scores[best])
-            if best == END:
-                break
-            seen, ids = [*seen, best], [*ids, best]
-        assert list(found.ids) == ids
-        assert found.log_probability == pytest.approx(total, rel=1e-4)
-
-
-def test_samples_go_on_with_fresh_numbers(gpt: Completer) -> None:
-    options = {"nbest": 30, "temperature": 3.0, "max_length": 60, "seed": 2}
-    (many,) = gpt.decode(["the"], **options)
-    parts = [one.ids[start : start + 8] for one in many for start in (16, 24, 32) if len(one.ids) > start + 8]
-    assert len(parts) == len(set(parts)) > 9
-    assert list(gpt.decode(["the"], **options)) == [many]
-
-
-def test_texts_stop(model: Completer) -> None:
-    prompts = ["1: the c", "a"]
-    whole = [found.text for (found,) in model.decode(prompts, max_length=50, seed=3)]
-    new = whole[0][len(prompts[0]) :]
-    for stop in ([new[3]], ["not in it", new[2:4]], [new[5:9], new[4:8]]):
-        cut = [found.text for (found,) in model.decode(prompts, max_length=50, seed=3, stop=stop)]
-        assert len(cut[0]) < len(whole[0])
-        for prompt, full, short in zip(prompts, whole, cut, strict=True):
-            places = [place for one in stop if (place := full.find(one, len(prompt))) >= 0]
-            assert short == full[: min(places, default=len(full))]
-    with pytest.raises(SettingsError, match="empty text to stop at"):
-        next(model.decode(["a"], stop=[""]))
-
-
-@pytest.mark.parametrize("kind", ["characters", "bpe"])
-@pytest.mark.parametrize("stop", [[], ["t", "he"], ["😀"]])
-def test_what_is_streamed_is_what_is_decoded(kind: str, stop: list[str], folder: Path) -> None:
-    if not (run := folder / f"text of {kind}").exists():
-        trained(folder, run.name, settings=(*GPT, f"text.target.kind={kind}"))
-    model = load(run, device="cpu")
-    for seed in range(5):
-        options = {"max_length": 40, "seed": seed, "temperature": 2.0, "stop": stop}
-        pieces = list(model.stream("1: the c😀", **options))
-        assert "1: the c😀" + "".join(pieces) == next(model.decode(["1: the c😀"], **options))[0].text
-        assert all(pieces) and (len(pieces) > 1 or stop)
-    with pytest.raises(SettingsError, match="leave beam and nbest"):
-        next(model.stream("a", nbest=2))
-
-
-def test_the_first_token_comes_after_one_reading_and_one_step(
-    model: Completer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[tuple[str, int]] = []
-    decoder = type(model.network.decoder)
-    for name in ("prefill", "step"):
-        plain = getattr(decoder, name)
-
-        def noted(
-            self: Any, first: Any, second: Any, *rest: Any, plain: Any = plain, name: str = name
-        ) -> Any:
-            prefill = name == "prefill"
-            done.append((name, second.tokens.shape[1] if prefill else 1))
-            return plain(self, first, second, *rest)
-
-        monkeypatch.setattr(decoder, name, noted)
-    next(model.stream("the cat sat"))
-    assert done == [("prefill", 11), ("step", 1)]
-
-
-def test_an_interrupted_stream_leaves_a_clean_terminal(gpt: Completer, folder: Path) -> None:
-    """In a real terminal: the line is ended, nothing else is said, and the exit code tells of it."""
-    master, slave = os.openpty()
-    words = [
-        sys.executable,
-        "-m",
-        "seq2see",
-        "predict",
-        str(folder / "gpt"),
-        "--beam",
-        "1",
-        "--max-length",
-        "100000",
-    ]
-    process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
-    os.close(slave)
-    os.write(master, b"the cat\n")
-    said = b""
-    while said.count(b"the cat") < 2 or len(said) < 200:  # the terminal shows what is typed, too
-        said += os.read(master, 4096)
-    process.send_signal(signal.SIGINT)
-    try:
-        while part := os.read(master, 4096):
-            said += part
-    except OSError:  # Linux says so where the other end of a terminal is closed
-        pass
-    os.close(master)
-    assert process.wait(60) == 130
-    assert said.endswith(b"\r\n") and b"Traceback" not in said and b"error" not in said
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [(b"", "has no usable example"), (b"text \xff", "byte 0xff at byte 6"), (b"x", "too short")],
@@ -378,7 +219,7 @@ def test_files_that_are_no_text_are_refused(
 
 @pytest.mark.parametrize(
     ("passages", "kind", "steps"),
-    [(10, "characters", 500), (2000, "characters", 9766), (40_000, "bpe", 50_000)],
+    [(10, "characters", 500), (2000, "characters", 19_531), (40_000, "bpe", 50_000)],
 )
 def test_what_is_chosen_goes_by_the_size_of_the_text(passages: int, kind: str, steps: int) -> None:
     found = Survey(passages, [Pair(1, "", "x" * 500, "")])
@@ -387,6 +228,17 @@ def test_what_is_chosen_goes_by_the_size_of_the_text(passages: int, kind: str, s
     assert any(f"{500 * passages:,}" in reason for _, reason in choice.taken)
     asked = GOALS["complete"].choose(found, {"text": {"target": {"kind": "bpe"}}}, True)
     assert asked.values["text"]["target"]["kind"] == "bpe"
+
+
+@pytest.mark.parametrize(("name", "size"), [("gpt-tiny", 0.80), ("gpt-small", 10.6), ("gpt-2", 124.4)])
+def test_presets_have_their_sizes(name: str, size: float) -> None:
+    """In millions of weights; GPT-2 has 50,257 sub-words, the others a few characters."""
+    words = 50_257 if name == "gpt-2" else 65
+    recipe = compose([preset(name), {"data": {"train": "none"}}], "test")
+    with torch.device("meta"):
+        network = make_decoder_only(recipe.model, Vocabulary(words, STANDARD))
+    assert sum(one.numel() for one in network.parameters()) / 1e6 == pytest.approx(size, rel=0.01)
+    assert (recipe.model.length_limit("decoder") or 1024) >= recipe.data.max_length
 
 
 def test_a_text_without_a_goal_is_told_of_this_one(gpt: Completer, folder: Path, seq2see: Any) -> None:
@@ -411,17 +263,6 @@ def test_standard_input_is_kept_and_gone_on_with(
     ]
     said = seq2see("train", "-", *words)
     assert said.code == 0 and (tmp_path / "run" / "pairs.tsv").read_bytes() == TEXT.encode()
-
-
-def test_the_verbs_of_the_lens_are_refused(gpt: Completer, folder: Path, seq2see: Any) -> None:
-    for verb, *more in (("explore",), ("heads", folder / "text.txt")):
-        said = seq2see(verb, folder / "gpt", *more)
-        assert said.code == 2 and "not show" in said.err
-
-
-def test_the_lens_says_that_it_cannot(gpt: Completer) -> None:
-    with pytest.raises(SettingsError, match="does not show"):
-        gpt.look(None)  # type: ignore[arg-type]
 
 
 def test_documents_end(tmp_path: Path) -> None:

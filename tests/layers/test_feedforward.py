@@ -7,7 +7,11 @@ from torch.nn import functional as F
 from seq2see.layers.blocks import Residual
 from seq2see.layers.feedforward import FeedForward
 
-ACTIVATIONS = {"relu": lambda x: x.clamp(min=0), "gelu": lambda x: x * 0.5 * (1 + torch.erf(x / 2**0.5))}
+ACTIVATIONS = {
+    "relu": lambda x: x.clamp(min=0),
+    "relu-squared": lambda x: x.clamp(min=0) ** 2,
+    "gelu": lambda x: x * 0.5 * (1 + torch.erf(x / 2**0.5)),
+}
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from seq2see.cli.exchange import add_verbs
+from seq2see.cli import exchange, looking
 from seq2see.cli.options import (
     DATA,
     Beam,
@@ -16,7 +16,6 @@ from seq2see.cli.options import (
     FeatureColumn,
     Goal,
     Hard,
-    HostNames,
     Int8,
     Json,
     NumberColumns,
@@ -25,6 +24,7 @@ from seq2see.cli.options import (
     Start,
     TargetColumn,
     Verify,
+    named_columns,
 )
 
 __all__ = ["app"]
@@ -39,18 +39,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help comes in half the time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _columns(
-    source: str | None = None,
-    target: str | None = None,
-    features: str | None = None,
-    numbers: str | None = None,
-    categories: str | None = None,
-) -> dict[str, str | None]:
-    """The columns that were named."""
-    named = {"source": source, "target": target, "features": features}
-    return {**named, "numbers": numbers, "categories": categories}
 
 
 def _version(asked: bool) -> None:
@@ -116,7 +104,7 @@ def train(
             "goal": goal,
             "by": by,
             "device": device,
-            **_columns(source, target, features, numbers, categories),
+            **named_columns(source, target, features, numbers, categories),
         },
         json,
     )
@@ -200,7 +188,7 @@ def predict(
     asked = verb.Asked(
         device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
     )
-    verb.predict(run, file, _columns(source, None, features, numbers, categories), asked)
+    verb.predict(run, file, named_columns(source, None, features, numbers, categories), asked)
 
 
 app.command("decode", help="The same as predict.")(predict)
@@ -221,7 +209,7 @@ def score(
     """Print the log-probability of each target given its source."""
     from seq2see.cli import predict as verb
 
-    verb.score(run, file, _columns(source, target, features, numbers, categories), device, json)
+    verb.score(run, file, named_columns(source, target, features, numbers, categories), device, json)
 
 
 @app.command()
@@ -253,7 +241,7 @@ def evaluate(
 
     options = {"beam": beam, "hard_attention": hard or None}
     asked = Asked(device, engine, int8, as_json=json, options=options)
-    columns = _columns(source, target, features, numbers, categories)
+    columns = named_columns(source, target, features, numbers, categories)
     verb.evaluate(run, file, columns, asked, by, worst, figure, floor)
 
 
@@ -277,7 +265,7 @@ def compare(
     from seq2see.cli.predict import Asked
 
     asked = Asked(device, as_json=json, options={"beam": beam})
-    verb.compare(run_a, run_b, file, _columns(source, target, features, numbers, categories), asked, by)
+    verb.compare(run_a, run_b, file, named_columns(source, target, features, numbers, categories), asked, by)
 
 
 @app.command()
@@ -300,7 +288,7 @@ def check(
     """List every problem of data files, with line numbers."""
     from seq2see.cli import check as verb
 
-    verb.check(files, _columns(source, target, features, numbers, categories), goal, show, json)
+    verb.check(files, named_columns(source, target, features, numbers, categories), goal, show, json)
 
 
 @app.command()
@@ -341,53 +329,9 @@ def ladder(
         "max_tokens": max_tokens,
         "goal": goal,
         "device": device,
-        **_columns(source, target, features, numbers, categories),
+        **named_columns(source, target, features, numbers, categories),
     }
     verb.ladder(options, presets, seeds, json)
-
-
-@app.command()
-def explore(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN [RUN2]", help="A run directory, or two to compare.")
-    ],
-    text: Annotated[str | None, typer.Option(help="What to look at first.")] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; by default this machine alone.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The first that is free from here on.")] = 8264,
-    allow_host: HostNames = None,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    device: Device = "auto",
-) -> None:
-    """See what a model attends to in a page, and change it."""
-    from seq2see.cli import explore as verb
-
-    if len(runs) > 2:
-        raise typer.BadParameter("one or two runs can be explored at a time")
-    verb.explore(runs, host, port, device, text, browser, allow_host or ())
-
-
-@app.command()
-def heads(
-    run: Run,
-    file: Annotated[str, typer.Argument(help=f"Examples: {DATA}", show_default=False)],
-    how: Annotated[str, typer.Option(help="What a head that is off sees: zero, uniform, first.")] = "zero",
-    metric: Annotated[str | None, typer.Option(help="The score; by default the one of training.")] = None,
-    most: Annotated[int, typer.Option(min=1, help="Sources at the most, evenly chosen.")] = 200,
-    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses at each step; 1 by default.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Draw a heat map: .svg, .png or .pdf.")] = None,
-    source: SourceColumn = None,
-    target: TargetColumn = None,
-    features: FeatureColumn = None,
-    numbers: NumberColumns = None,
-    categories: CategoryColumns = None,
-    device: Device = "auto",
-    json: Json = False,
-) -> None:
-    """Switch off each head in turn, and say what it costs."""
-    from seq2see.cli import heads as verb
-
-    columns = _columns(source, target, features, numbers, categories)
-    verb.heads(run, file, how, metric, most, beam, out, columns, device, json)
 
 
 @app.command()
@@ -398,7 +342,8 @@ def info(run: Run, verify: Verify = False, json: Json = False) -> None:
     verb.info(run, verify, json)
 
 
-add_verbs(app)
+looking.add_verbs(app)
+exchange.add_verbs(app)
 
 
 @app.command()

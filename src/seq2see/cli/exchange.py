@@ -24,7 +24,7 @@ def import_(
         typer.Option("--allow-pickle", help="Read numbers out of a pickle, if you trust where it is from."),
     ] = False,
 ) -> None:
-    """Make a run of a model from elsewhere: BERT, GPT-2, Llama, Marian, Pegasus, BART, g2p-en."""
+    """Make a run of a model from elsewhere: BERT, GPT-2, Llama, Marian, Pegasus, BART, fairseq, g2p-en."""
     from seq2see.cli.console import say
     from seq2see.exchange.importing import import_model
 

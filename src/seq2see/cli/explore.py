@@ -14,6 +14,7 @@ from seq2see.data import Pair, PairFile
 from seq2see.data.passages import PromptFile
 from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.goals import Predictor, load
+from seq2see.goals.completer import Completer
 from seq2see.goals.filler import Filler
 from seq2see.serving.app import explorer
 from seq2see.serving.desk import Desk
@@ -39,11 +40,6 @@ def explore(
 ) -> None:
     """Serve the explorer until Ctrl-C; it answers to these further names of its host."""
     models = [(run, load(run, device)) for run in runs]
-    for run, model in models:
-        if not model.attributions:
-            raise SettingsError(
-                f"{run} is for --goal {model.recipe.goal}, which the explorer does not show yet; try predict"
-            )
     serve_explorer(models, host, port, example or _example(models[0][1]), browser, names)
 
 
@@ -114,11 +110,13 @@ def _example(model: Predictor) -> str:
     """The first source of the run's dev or training file, if that is still there."""
     data = model.recipe.data
     try:
-        reads = PromptFile if isinstance(model, Filler) else PairFile
+        reads = PromptFile if isinstance(model, Filler | Completer) else PairFile
         items = reads(str(data.dev or data.train), data, needs_target=reads is PairFile).beginning(
             _EXAMPLE_BYTES
         )
         text = next((item.source for item in items if isinstance(item, Pair)), "")
+        if isinstance(model, Completer):  # half of what it sees, so that there is room to go on
+            return text[: model.context // 2]
         return model.with_gap(text) if isinstance(model, Filler) else text
     except Seq2seeError:
         return ""

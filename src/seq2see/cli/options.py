@@ -24,6 +24,7 @@ __all__ = [
     "Start",
     "TargetColumn",
     "Verify",
+    "named_columns",
 ]
 
 DATA = (
@@ -86,3 +87,15 @@ FeatureColumn = Annotated[
     str | None,
     typer.Option("--features", help="Column of features such as V;IND;PL, joined to the source."),
 ]
+
+
+def named_columns(
+    source: str | None = None,
+    target: str | None = None,
+    features: str | None = None,
+    numbers: str | None = None,
+    categories: str | None = None,
+) -> dict[str, str | None]:
+    """The columns that were named."""
+    named = {"source": source, "target": target, "features": features}
+    return {**named, "numbers": numbers, "categories": categories}

@@ -93,8 +93,6 @@ def _write_completions(
     """Write each line with what follows it."""
     _refuse_probabilities(run, asked)
     misfits = {
-        "--edit": edits,
-        "--show-attention": asked.show_attention,
         "--prefix": asked.prefix,
         "--int8": asked.int8,
         "--engine": asked.engine not in ("auto", "torch"),
@@ -104,23 +102,28 @@ def _write_completions(
         raise SettingsError(f"{run} goes on with a text, where {name} means nothing yet; leave it out")
     inputs = _Inputs(model, *_lines(file, columns, PromptFile))
     ranked = (asked.options.get("nbest") or 1) > 1
-    alone = not (ranked or asked.as_json or (asked.options.get("beam") or 1) > 1)
+    alone = not (ranked or asked.as_json or asked.show_attention or (asked.options.get("beam") or 1) > 1)
     if asked.stream or (asked.stream is None and alone and sys.stdout.isatty()):
         if not alone:
             raise SettingsError(
-                "--stream tells one text as it is written; leave --json, --nbest and --beam out"
+                "--stream tells a text as it is written; leave --json, --nbest, --beam, --show-attention out"
             )
-        return _stream(model, inputs, asked)
-    outputs = model.decode((one.source for one in inputs), inputs.ready, asked.stop, **asked.options)
+        return _stream(model, inputs, asked, edits)
+    outputs = model.decode((one.source for one in inputs), inputs.ready, asked.stop, edits, **asked.options)
     for found in outputs:
-        line = inputs.waiting.popleft().line
-        _write(line, found if line not in inputs.unread else [NO_OUTPUT], asked.as_json, ranked)
+        prompt = inputs.waiting.popleft()
+        read = prompt.line not in inputs.unread
+        _write(prompt.line, found if read else [NO_OUTPUT], asked.as_json, ranked)
+        if asked.show_attention and read:
+            sys.stdout.flush()
+            target = found[0].ids[model.source_length(prompt) :]
+            _show_attention(model, TextRequest(prompt.source, model.decoding(beam=1), target=target), edits)
         if not inputs.waiting:
             sys.stdout.flush()
     return inputs.finish()
 
 
-def _stream(model: Completer, inputs: "_Inputs", asked: Asked) -> int:
+def _stream(model: Completer, inputs: "_Inputs", asked: Asked, edits: Sequence[Edit]) -> int:
     """Write each line with what follows it, as it is written; an interruption ends the line."""
     for number, prompt in enumerate(inputs):
         inputs.waiting.popleft()
@@ -130,7 +133,7 @@ def _stream(model: Completer, inputs: "_Inputs", asked: Asked) -> int:
         try:
             write(prompt.source, end="")
             sys.stdout.flush()
-            for piece in model.stream(prompt.source, asked.stop, number, **asked.options):
+            for piece in model.stream(prompt.source, asked.stop, edits, number, **asked.options):
                 write(piece, end="")
                 sys.stdout.flush()
         finally:
@@ -162,7 +165,8 @@ def write_outputs(
         _write(example.line, found, asked.as_json, ranked)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
-            _show_attention(model, example, found[0], options.get("edits", ()))
+            wanted = TextRequest(example.source, model.decoding(), example.features, found[0].ids)
+            _show_attention(model, wanted, options.get("edits", ()))
         # Nothing waits in a buffer while more input is waited for, or a further window is decoded.
         if not inputs.waiting or done % _TOGETHER == 0:
             sys.stdout.flush()
@@ -299,9 +303,8 @@ def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> Non
         write(found[0].text)
 
 
-def _show_attention(model: TextModel, example: Pair, output: Output, edits: Sequence[Edit]) -> None:
-    """Where an output looked, on standard error: all heads of the last attention on the source, averaged."""
-    wanted = TextRequest(example.source, model.decoding(), example.features, output.ids)
+def _show_attention(model: TextModel | Completer, wanted: TextRequest, edits: Sequence[Edit]) -> None:
+    """Where an output looked, on standard error: all heads of the last attention, averaged."""
     view = model.lens.look(wanted, edits)
     errors.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
 

@@ -71,13 +71,14 @@ def search(
     scored: bool = True,
     least: int = 1,
     follow: Follow | None = None,
+    open_ended: bool = False,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each encoded source, best first, from a search that all of them begin together.
 
     The search ends when fewer than `least` sources are left, and has no hypotheses for those.
     """
     requests = [
-        Request(settings, limit, tuple(prefix), key)
+        Request(settings, limit, tuple(prefix), key, open_ended=open_ended)
         for limit, prefix, key in zip(
             limits, prefixes or [()] * len(limits), keys or range(len(limits)), strict=True
         )

@@ -46,6 +46,8 @@ def _unusual(part: TransformerSettings) -> tuple[str, str] | None:
     """What a stack has that is not written out here, and the setting of that."""
     if part.norm_kind != "layer":
         return "root mean square norms", "norm_kind"
+    if part.activation == "relu-squared":
+        return "squares in the feed-forward network", "activation"
     if not part.bias:
         return "layers without a bias", "bias"
     if part.groups not in (None, part.heads):

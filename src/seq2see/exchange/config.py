@@ -28,7 +28,9 @@ class Config:
                 f"{folder} has no config.json, so it is not a folder in Hugging Face's layout; "
                 "see docs/import-export.md for what can be brought in"
             )
-        return cls(read_json(path), path)
+        # How outputs are searched for stands in a file of its own, or (older) in the same one.
+        further = folder / "generation_config.json"
+        return cls({**(read_json(further) if further.is_file() else {}), **read_json(path)}, path)
 
     def get(self, key: str, default: Any = None) -> Any:
         """A value, whatever it is."""

@@ -16,6 +16,7 @@ ACTIVATIONS = {
     "gelu_new": "gelu-tanh",
     "gelu_pytorch_tanh": "gelu-tanh",
     "relu": "relu",
+    "relu2": "relu-squared",
     "silu": "silu",
     "swish": "silu",
 }

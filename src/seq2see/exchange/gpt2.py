@@ -18,7 +18,7 @@ class GPT2:
 
     goal = "complete"
     prefixes = ("transformer.",)
-    ignored = re.compile(r"(transformer\.)?h\.\d+\.attn\.(masked_)?bias")
+    ignored = re.compile(r"(transformer\.)?h\.\d+\.attn\.(masked_)?bias|lm_head\.weight")
     aliases: Mapping[str, tuple[str, ...]] = {}
 
     def outline(self, config: Config, shapes: Mapping[str, tuple[int, ...]]) -> Outline:

@@ -10,8 +10,10 @@ from torch import Tensor
 from seq2see.digests import replace_sealed
 from seq2see.errors import DataError, RunError
 from seq2see.exchange.config import Config
+from seq2see.exchange.fairseq import is_fairseq, read_fairseq
 from seq2see.exchange.families import FAMILIES
 from seq2see.exchange.family import Family, Outline
+from seq2see.exchange.g2p_en import CHECKPOINT, read_g2p_en
 from seq2see.exchange.names import Names, repeated, residual_order, taken
 from seq2see.exchange.reading import Tensors
 from seq2see.exchange.texts import TEXTS, Texts
@@ -24,14 +26,27 @@ from seq2see.run import DataFacts
 from seq2see.settings import near, write_yaml
 from seq2see.wording import quoted
 
-__all__ = ["import_model"]
+__all__ = ["import_model", "write_run"]
+
+_CONTEXT = 2048
+"""Tokens that a model that writes on sees together at the most, and that texts of other goals have."""
+_LONGEST = 512
+_WRITTEN = 256
+"""Tokens that are written on by default."""
 
 
 def import_model(
     folder: Path, out: Path, allow_pickle: bool = False, tell: Callable[[str], None] = print
 ) -> None:
-    """Make a run directory of a folder in Hugging Face's layout, and say what became of it."""
+    """Make a run directory of a model from elsewhere, and say what became of it."""
     _refuse_used(out)
+    if folder.suffix == ".npz" or (folder / CHECKPOINT).is_file():
+        write_run(out, *read_g2p_en(folder), "g2p-en's checkpoint", 20)
+        return
+    if is_fairseq(folder):
+        recipe, texts, weights, places = read_fairseq(folder, allow_pickle, tell)
+        write_run(out, recipe, texts, weights, "a Transformer of fairseq", places)
+        return
     config = Config.read(folder)
     kind = config.get("model_type")
     if kind not in FAMILIES:
@@ -115,15 +130,16 @@ def _recipe(family: Family, outline: Outline, texts: Texts, found: _Found, folde
         model["output_bias"] = (
             None in order or bool(repeated(order).any()) or (bias is not None and bool(bias.any()))
         )
+    sampled = {"sample": True, "temperature": 0.8, "max_length": min(_WRITTEN, outline.places)}
     goals: dict[str, dict[str, Any]] = {
-        "complete": {"decoding": {"sample": True, "temperature": 0.8}, "training": {"metric": "loss"}},
+        "complete": {"decoding": sampled, "training": {"metric": "loss"}},
         "fill": {"training": {"metric": "loss", "masking": {}}},
         "generate": {"decoding": outline.decoding},
     }
-    longest = outline.places if family.goal == "complete" else min(512, outline.places)
+    longest = min(_CONTEXT if family.goal == "complete" else _LONGEST, outline.places)
     values = {
         "goal": family.goal,
-        "data": {"train": str(folder.absolute()), "max_length": min(longest, 100_000)},
+        "data": {"train": str(folder.absolute()), "max_length": longest},
         "text": texts.settings,
         "model": model,
         "training": {"label_smoothing": 0.0},

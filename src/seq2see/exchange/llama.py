@@ -19,7 +19,7 @@ class Llama:
 
     goal = "complete"
     prefixes = ("model.",)
-    ignored = re.compile(r".*rotary_emb\.inv_freq")
+    ignored = re.compile(r".*rotary_emb\.inv_freq|lm_head\.weight")
     aliases: Mapping[str, tuple[str, ...]] = {}
 
     def outline(self, config: Config, shapes: Mapping[str, tuple[int, ...]]) -> Outline:

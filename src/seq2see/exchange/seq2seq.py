@@ -10,7 +10,7 @@ from seq2see.exchange.family import ACTIVATIONS, Outline, output_layer
 from seq2see.exchange.names import Names, linear
 from seq2see.models.settings import ModelSettings, TransformerSettings
 
-__all__ = ["EncoderDecoderFamily"]
+__all__ = ["EncoderDecoderFamily", "block_names"]
 
 _OFFSET = 2
 """Rows that BART's position table has before its first place."""
@@ -98,7 +98,9 @@ class EncoderDecoderFamily:
                 found.append(Names((f"{embedded}.positions.table",), (table,), offset=_OFFSET))
                 found += linear(f"{embedded}.norm", f"model.{side}.layernorm_embedding")
             for layer in range(layers):
-                found += _block(f"{side}.blocks.{layer}", f"model.{side}.layers.{layer}", side == "decoder")
+                found += block_names(
+                    f"{side}.blocks.{layer}", f"model.{side}.layers.{layer}", side == "decoder"
+                )
         return found
 
     def config(self, model: ModelSettings) -> dict[str, Any]:
@@ -146,7 +148,8 @@ class EncoderDecoderFamily:
         }
 
 
-def _block(ours: str, theirs: str, crosses: bool) -> list[Names]:
+def block_names(ours: str, theirs: str, crosses: bool) -> list[Names]:
+    """The weights of a block, which Marian and its kin have from fairseq."""
     found: list[Names] = []
     attentions = {"attention": "self_attn", "cross": "encoder_attn"}
     for own, foreign in list(attentions.items())[: 1 + crosses]:

@@ -72,11 +72,12 @@ class Foreign:
 
     def around(self) -> tuple[int | None, int | None]:
         """The symbols that the tokenizer puts before and after a text."""
-        plain, full = (self._inner.encode("a", add_special_tokens=add).ids for add in (False, True))
-        for start in range(len(full) - len(plain) + 1):
-            if full[start : start + len(plain)] == plain:
-                after = full[start + len(plain) :]
-                return full[start - 1] if start else None, after[0] if after else None
+        for text in ("a", "1", ".", "The."):
+            plain, full = (self._inner.encode(text, add_special_tokens=add).ids for add in (False, True))
+            for start in range(len(full) - len(plain) + 1) if plain else ():
+                if full[start : start + len(plain)] == plain:
+                    after = full[start + len(plain) :]
+                    return full[start - 1] if start else None, after[0] if after else None
         return None, None
 
 

@@ -30,7 +30,7 @@ _TIMES = 20
 _FEWEST, _MOST = 500, 50_000
 """Steps."""
 _CONTEXT = 128
-_BATCH = 2048
+_BATCH = 1024
 
 
 class Complete(KeepsColumns):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,20 +14,25 @@ from seq2see.data import Pair
 from seq2see.data.columns import Passages
 from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding.bulk import by_length
-from seq2see.errors import SettingsError
+from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Foretold, Outcome
 from seq2see.goals.continuation import Ended, Pieces, Prompt, Said, Stops, write_on
 from seq2see.goals.shown import Shown
 from seq2see.goals.text_values import Output
 from seq2see.goals.windows import take
+from seq2see.layers.attention import Watch
+from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Edit
 from seq2see.lens.request import LensRequest
+from seq2see.lens.running_lens import RunningLens
+from seq2see.lens.text_lens import TextRequest
 from seq2see.lens.view import View
+from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import DecoderOnly
 from seq2see.models.settings import RecurrentDecoderSettings
 from seq2see.run import Run
 from seq2see.settings import build
-from seq2see.text import Tokenizer
+from seq2see.text import Codec, Tokenizer
 
 __all__ = ["Completer"]
 
@@ -81,12 +86,13 @@ class Completer(Shown):
         prompts: Iterable[str],
         ready: Callable[[], bool] = lambda: True,
         stop: Sequence[str] = (),
+        edits: Sequence[Edit] = (),
         **options: Any,
     ) -> Iterator[list[Output]]:
         """Each prompt with what follows it, as many times as `nbest` says, in the order of the prompts.
 
         `max_length` counts new tokens; by default as many as training showed together. An output ends
-        before the first of the texts to `stop` at.
+        before the first of the texts to `stop` at. With edits, attention is changed as they say.
         """
         settings, stops, stream, done = self.decoding(**options), self._stops(stop), iter(prompts), 0
         while taken := take(stream, _WINDOW, ready):
@@ -94,7 +100,10 @@ class Completer(Shown):
             found: dict[int, list[Output]] = {}
             for places in by_length(rows, range(len(rows)), settings.batch_tokens // _width(settings)):
                 texts = [self._prompt(rows[place], done + place, settings) for place in places]
-                for event in write_on(self.network, texts, settings, self._window, stops):
+                events = write_on(
+                    self.network, texts, settings, self._window, stops, watch=self._editor(edits)
+                )
+                for event in events:
                     assert isinstance(event, Ended)
                     place = places[event.place]
                     found[place] = [
@@ -103,7 +112,14 @@ class Completer(Shown):
             yield from (found[place] for place in range(len(rows)))
             done += len(taken)
 
-    def stream(self, prompt: str, stop: Sequence[str] = (), key: int = 0, **options: Any) -> Iterator[str]:
+    def stream(
+        self,
+        prompt: str,
+        stop: Sequence[str] = (),
+        edits: Sequence[Edit] = (),
+        key: int = 0,
+        **options: Any,
+    ) -> Iterator[str]:
         """What follows a prompt, in pieces that come as soon as they are written."""
         settings, stops = self.decoding(**options), self._stops(stop)
         if _width(settings) > 1:
@@ -112,9 +128,8 @@ class Completer(Shown):
             )
         ids = self.tokenizer.encode(prompt)
         pieces, told = Pieces(self.tokenizer, stops), ""
-        for event in write_on(
-            self.network, [self._prompt(ids, key, settings)], settings, self._window, stops, streams=True
-        ):
+        text, watch = self._prompt(ids, key, settings), self._editor(edits)
+        for event in write_on(self.network, [text], settings, self._window, stops, True, watch):
             if isinstance(event, Said):
                 piece = pieces.add(event.token)
             else:
@@ -123,6 +138,12 @@ class Completer(Shown):
             told += piece
             if piece:
                 yield piece
+
+    def _editor(self, edits: Sequence[Edit]) -> Editor | None:
+        """What changes attention as edits say, which must make sense for any text."""
+        check_addresses(edits, self.network)
+        check_for_any(edits)
+        return Editor(edits, searching=True) if edits else None
 
     def _prompt(self, ids: Sequence[int], key: int, settings: DecodingSettings) -> Prompt:
         return Prompt(tuple(ids), settings.max_length or self.context, key)
@@ -169,12 +190,10 @@ class Completer(Shown):
         Every token is counted once. It is told from at least `context` - `stride` tokens before it, where
         the text has as many; by default the stride is half of the context.
         """
-        if edits:
-            _refuse_lens()
         if given := [name for name, value in options.items() if value is not None]:
             raise SettingsError(f"--{given[0].split('_')[0]} is for outputs that are searched; leave it out")
         chosen = examples[:most]
-        nats, tokens = self._passages(chosen, stride or -(-self.context // 2))
+        nats, tokens = self._passages(chosen, stride or -(-self.context // 2), self._editor(edits))
         return Foretold(nats, tokens, np.array([len(one.target) for one in chosen]))
 
     def outcomes(
@@ -183,18 +202,21 @@ class Completer(Shown):
         """The outcome of the text."""
         return {"target": self.outcome(examples, most, **options)}
 
-    def _passages(self, examples: Sequence[Pair], stride: int) -> tuple[_Numbers, npt.NDArray[np.int64]]:
+    def _passages(
+        self, examples: Sequence[Pair], stride: int, watch: Watch | None = None
+    ) -> tuple[_Numbers, npt.NDArray[np.int64]]:
         """Nats and the number of tokens of each passage of a text."""
         rows = self.column.encode(examples)
         ids = np.fromiter((one for row in rows for one in row), np.int64)
         offsets = np.cumsum([0, *map(len, rows)])
         told = ids != self.tokenizer.special.begin
-        sums = [np.concatenate([[0], np.cumsum(part)]) for part in (-self._scores(ids, stride) * told, told)]
+        scores = self._scores(ids, stride, watch)
+        sums = [np.concatenate([[0], np.cumsum(part)]) for part in (-scores * told, told)]
         nats, tokens = (part[offsets[1:]] - part[offsets[:-1]] for part in sums)
         return nats, tokens.astype(np.int64)
 
     @torch.inference_mode()
-    def _scores(self, ids: npt.NDArray[np.int64], stride: int) -> _Numbers:
+    def _scores(self, ids: npt.NDArray[np.int64], stride: int, watch: Watch | None) -> _Numbers:
         """The log-probability of each token of a text, from windows of which each tells `stride` more."""
         context = self.context
         found = np.zeros(len(ids))
@@ -203,7 +225,7 @@ class Completer(Shown):
         for first in range(0, len(ends), size):
             here = [(end - context, min(end, len(ids))) for end in ends[first : first + size]]
             values = self.column.collate([ids[start:end] for start, end in here]).values.to(self.device)
-            logits = self.network.logits(values[:, :-1]).float().log_softmax(-1)
+            logits = self.network.logits(values[:, :-1], watch).float().log_softmax(-1)
             scores = logits.gather(2, values[:, 1:, None])[..., 0].double().cpu().numpy()
             for (start, end), row in zip(here, scores, strict=True):
                 fresh = 0 if start == 0 else context - stride
@@ -246,27 +268,89 @@ class Completer(Shown):
         return max(map(len, self.tokenizer.encode_many([*texts, *([target] if target is not None else [])])))
 
     @property
+    def codec(self) -> Codec:
+        """What the lens reads texts with: the begin symbol stands before them."""
+        return Codec(self.tokenizer, self.tokenizer, begins=True)
+
+    @property
+    def lens(self) -> RunningLens:
+        """What looks at this model."""
+        return RunningLens(self)
+
+    @property
     def attributions(self) -> Sequence[str]:
-        """None yet."""
-        return ()
+        """The kinds of attribution that can be measured."""
+        return tuple(ATTRIBUTIONS)
+
+    def attention(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        edits: Sequence[Edit] = (),
+        donor: "Completer | None" = None,
+        **options: Any,
+    ) -> View:
+        """What every head looks at while the model reads a text and goes on with it, or with a given target.
+
+        With edits, the view also has what they changed. A donor lends the weights that are borrowed. The
+        likeliest tokens follow, unless options as under `decoding` in a recipe say otherwise.
+        """
+        wanted = TextRequest(text, self.decoding(**{"beam": 1, **options}), target=target)
+        return self.lens.look(wanted, edits, self._lender(donor))
+
+    def attribution(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        kind: str = "gradient",
+        edits: Sequence[Edit] = (),
+        **options: Any,
+    ) -> Tensor:
+        """What each token that was read did for each that was foretold, by `gradient` or `occlusion`."""
+        wanted = TextRequest(text, self.decoding(**{"beam": 1, **options}), target=target)
+        return self.lens.attribution(wanted, kind, edits)
 
     def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: Any = None) -> View:
-        """Not to be had yet."""
-        _refuse_lens()
+        """The view of a text and what follows it, with the effect of edits."""
+        return self.lens.look(self._wanted(asked), edits, self._lender(donor))
 
     def attribute(
         self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: Any = None
     ) -> Tensor:
-        """Not to be had yet."""
-        _refuse_lens()
+        """What each token that was read did for each that was foretold, (T, T)."""
+        return self.lens.attribution(self._wanted(asked), kind, edits, self._lender(donor))
+
+    def _wanted(self, asked: LensRequest) -> TextRequest:
+        settings = self.decoding(beam=asked.beam or 1)
+        if asked.longest is not None:
+            room = max(1, asked.longest - len(self.tokenizer.encode(asked.text)))
+            settings = self.decoding(beam=asked.beam or 1, max_length=min(room, self.context))
+        return TextRequest(asked.text, settings, target=asked.target)
+
+    def _lender(self, donor: object) -> RunningLens | None:
+        """What lends weights for a donor, if there is one."""
+        if donor is None or isinstance(donor, Completer):
+            return donor.lens if donor is not None else None
+        raise SettingsError("weights can be lent only by another model that goes on with a text")
+
+    def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
+        """The most tokens of a text that is looked at, its prompt counted: what the model sees together."""
+        wanted = forced + (settings.max_length or self.context)
+        return wanted if self._window is None else max(forced + 1, min(wanted, self._window))
+
+    def refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
+        """Refuse texts of more tokens than the model has positions for."""
+        limit = self.recipe.model.length_limit("decoder")
+        longest = max(map(len, rows), default=0)
+        if limit is not None and longest > limit:
+            raise DataError(
+                f"a text has {longest:,} tokens, and the positions of this model end at {limit:,}; "
+                "look at a part of it"
+            )
 
 
 def _width(settings: DecodingSettings) -> int:
     """Rows that each prompt has."""
     return settings.nbest if settings.sample else settings.beam
-
-
-def _refuse_lens() -> NoReturn:
-    raise SettingsError(
-        "the lens does not show models of --goal complete yet; predict, score and evaluate do"
-    )

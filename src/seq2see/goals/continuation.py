@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from seq2see.decoding import DecodingSettings, Hypothesis
 from seq2see.decoding.requests import Request
 from seq2see.decoding.search import Search
+from seq2see.layers.attention import Watch
 from seq2see.models.contracts import Generator
 from seq2see.text import Tokenizer
 
@@ -131,13 +132,14 @@ def write_on(
     window: int | None,
     stops: Stops | None = None,
     streams: bool = False,
+    watch: Watch | None = None,
 ) -> Iterator[Said | Ended]:
     """Go on with prompts, all at once; tells of each prompt when it has ended, and if asked of each token.
 
     A model sees `window` tokens, or without it any number. Where an output comes to the end of the window,
     the first half is forgotten: the later half is read again as the prompt of a new window.
     """
-    search = Search(generator)
+    search = Search(generator, watch=watch)
     waiting: dict[Request, _Text] = {}
     outputs: dict[int, list[Hypothesis]] = {place: [] for place in range(len(prompts))}
 

@@ -10,8 +10,8 @@ from seq2see.layers.dropout import Dropout
 
 __all__ = ["Activation", "FeedForward"]
 
-Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
-"""Of the second, `gelu-tanh` is the approximation that GPT-2 was trained with."""
+Activation = Literal["relu", "relu-squared", "gelu", "gelu-tanh", "silu", "swiglu"]
+"""`relu-squared` is from Primer (So et al. 2021); `gelu-tanh` is the approximation of GPT-2."""
 
 
 class FeedForward(nn.Module):
@@ -42,6 +42,8 @@ class FeedForward(nn.Module):
             return F.silu(gate) * inner
         if self.activation == "relu":
             return F.relu(inner, not torch.is_grad_enabled())
+        if self.activation == "relu-squared":
+            return F.relu(inner).square()
         if self.activation == "silu":
             return F.silu(inner)
         return F.gelu(inner, approximate="tanh" if self.activation == "gelu-tanh" else "none")

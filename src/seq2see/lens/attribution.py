@@ -1,12 +1,15 @@
-"""What each source token did for each output token, measured on the output and not on attention."""
+"""What each source token did for each output token, measured on the output and not on attention.
+
+Of a decoder alone the source is what it has read: the begin symbol, and each token before the one foretold.
+"""
 
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seq2see.layers.attention import Watch
-from seq2see.models import EncoderDecoder
+from seq2see.models import DecoderOnly, EncoderDecoder
 
 __all__ = ["ATTRIBUTIONS", "gradient_times_input", "occlusion"]
 
@@ -16,10 +19,11 @@ _TOGETHER = 4096
 
 Watching = Callable[[], Watch | None]
 """Makes a watcher for each pass, or none."""
+Writes = EncoderDecoder | DecoderOnly
 
 
 def gradient_times_input(
-    network: EncoderDecoder, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: Writes, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
 ) -> Tensor:
     """d log p(y_t) / d x_s . x_s with x_s the embedding of a source token, (T, S).
 
@@ -27,7 +31,6 @@ def gradient_times_input(
     """
     found = []
     for steps in torch.arange(len(said)).split(max(1, _TOGETHER // (len(source) + len(said)))):
-        inputs = _repeat([network.special.begin, *said[:-1]], len(steps), network)
         kept: list[Tensor] = []
 
         def keep(module: object, given: object, embedded: Tensor, kept: list[Tensor] = kept) -> Tensor | None:
@@ -37,11 +40,11 @@ def gradient_times_input(
             kept.append(embedded.detach().requires_grad_())
             return kept[0]
 
-        hook = network.front.embed.register_forward_hook(keep)
+        hook = _embedding(network).register_forward_hook(keep)
         try:
             # CUDA's own recurrence has no gradient outside training.
             with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-                logits = network.logits(_repeat(source, len(steps), network), inputs, watching())
+                logits = _logits(network, _repeat(source, len(steps), network), said, watching())
         finally:
             hook.remove()
         tokens = torch.tensor(said, device=logits.device)[steps]
@@ -54,19 +57,17 @@ def gradient_times_input(
 
 @torch.inference_mode()
 def occlusion(
-    network: EncoderDecoder, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: Writes, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
 ) -> Tensor:
     """log p(y_t) less what is left of it when a source token is replaced by the unknown one, (T, S)."""
     unknown = network.special.unknown
     rows = [list(source), *([*source[:place], unknown, *source[place + 1 :]] for place in range(len(source)))]
-    targets = torch.tensor(said, device=next(network.parameters()).device)
+    targets = torch.tensor(said, device=network.device)
     found = []
     count = max(1, _TOGETHER // (len(source) + len(said)))
     for start in range(0, len(rows), count):
         part = torch.tensor(rows[start : start + count], device=targets.device)
-        logits = network.logits(
-            part, _repeat([network.special.begin, *said[:-1]], len(part), network), watching()
-        )
+        logits = _logits(network, part, said, watching())
         chances = logits.float().log_softmax(-1)
         found.append(chances.gather(2, targets.expand(len(part), -1)[..., None])[..., 0])
     whole, *without = torch.cat(found)
@@ -74,12 +75,24 @@ def occlusion(
     return lost
 
 
-def _repeat(ids: Sequence[int], count: int, network: EncoderDecoder) -> Tensor:
-    device = next(network.parameters()).device
-    return torch.tensor([list(ids)], device=device).expand(count, -1)
+def _logits(network: Writes, sources: Tensor, said: Sequence[int], watch: Watch | None) -> Tensor:
+    """Scores at every step of an output after each of some sources, (B, S) -> (B, T, V)."""
+    if isinstance(network, DecoderOnly):
+        return network.logits(sources, watch)
+    inputs = _repeat([network.special.begin, *said[:-1]], len(sources), network)
+    return network.logits(sources, inputs, watch)
 
 
-ATTRIBUTIONS: dict[str, Callable[[EncoderDecoder, Sequence[int], Sequence[int], Watching], Tensor]] = {
+def _embedding(network: Writes) -> nn.Module:
+    """What embeds the source."""
+    return network.decoder.embed if isinstance(network, DecoderOnly) else network.front.embed
+
+
+def _repeat(ids: Sequence[int], count: int, network: Writes) -> Tensor:
+    return torch.tensor([list(ids)], device=network.device).expand(count, -1)
+
+
+ATTRIBUTIONS: dict[str, Callable[[Writes, Sequence[int], Sequence[int], Watching], Tensor]] = {
     "gradient": gradient_times_input,
     "occlusion": occlusion,
 }

@@ -67,7 +67,7 @@ def saved_page(view: View) -> str:
         "view": described(view),
         "maps": {address: _text(as_bytes(weights)) for address, weights in view.weights.items()},
         "summaries": {"rollout": _text(view.rollout().numpy().astype("<f4").tobytes())}
-        if any(address.startswith("encoder") for address in view.weights)
+        if any(address.startswith("decoder" if view.reads_itself else "encoder") for address in view.weights)
         else {},
     }
     held = json.dumps(saved, ensure_ascii=False).translate(_ESCAPED)

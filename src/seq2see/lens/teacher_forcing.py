@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seq2see.layers.attention import Watch
 from seq2see.lens.watchers import WeightCollector
-from seq2see.models import EncoderDecoder
+from seq2see.models import DecoderOnly, EncoderDecoder
 
 __all__ = ["TeacherForced", "teacher_force", "weights_and_logits"]
 
@@ -40,11 +40,19 @@ def weights_and_logits(
 
 @torch.inference_mode()
 def teacher_force(
-    network: EncoderDecoder, source: Sequence[int], target: Sequence[int], watch: Watch | None = None
+    network: EncoderDecoder | DecoderOnly,
+    source: Sequence[int],
+    target: Sequence[int],
+    watch: Watch | None = None,
 ) -> TeacherForced:
-    """Feed one target, its end symbol included, after one source."""
-    device = next(network.parameters()).device
-    inputs = torch.tensor([[network.special.begin, *target[:-1]]], device=device)
-    weights, logits = weights_and_logits(network, torch.tensor([source], device=device), inputs, watch)
+    """Feed one target, its end symbol included, after one source, which a decoder alone does not read."""
+    inputs = torch.tensor([[network.special.begin, *target[:-1]]], device=network.device)
+    if isinstance(network, DecoderOnly):
+        collector = WeightCollector(watch)
+        logits = network.logits(inputs, collector)
+        weights = collector.weights()
+    else:
+        read = torch.tensor([source], device=network.device)
+        weights, logits = weights_and_logits(network, read, inputs, watch)
     first = {address: found[0] for address, found in weights.items()}
     return TeacherForced(first, logits[0].float().log_softmax(-1))

@@ -12,13 +12,15 @@ from seq2see.decoding import DecodingSettings
 from seq2see.decoding.filters import never_chosen
 from seq2see.decoding.search import search
 from seq2see.errors import DataError, SettingsError
+from seq2see.layers.attention import Watch
 from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
 from seq2see.lens.teacher_forcing import TeacherForced, teacher_force
 from seq2see.lens.tree import TreeGrower
 from seq2see.lens.view import Asked, Branch, Effect, Step, Unknown, View, token_difference
 from seq2see.lens.watchers import Editor, Patterns, addresses_of, check_addresses, lent_weights
-from seq2see.models import EncoderDecoder
+from seq2see.models import DecoderOnly, EncoderDecoder
+from seq2see.models.contracts import Memory
 from seq2see.settings import near
 from seq2see.text import Codec
 
@@ -35,7 +37,7 @@ class Writer(Protocol):
     def name(self) -> str: ...
 
     @property
-    def network(self) -> EncoderDecoder: ...
+    def network(self) -> EncoderDecoder | DecoderOnly: ...
 
     @property
     def codec(self) -> Codec: ...
@@ -73,7 +75,10 @@ class _Pass:
 
 
 class TextLens:
-    """Makes views of a model that writes."""
+    """Makes views of a model that reads a source and writes."""
+
+    open_ended = False
+    """Whether an output that came to the length limit is left without an end symbol."""
 
     def __init__(self, model: Writer) -> None:
         self._model = model
@@ -120,34 +125,50 @@ class TextLens:
     ) -> _Pass:
         if not wanted.text.strip() and not wanted.features:
             raise DataError("there is no text to look at")
-        source = self.codec.encode_sources([wanted.text], [wanted.features])[0]
-        self._model.refuse_too_long("encoder", [source])
+        source, opening = self._read(wanted)
         forces = [edit for edit in edits if isinstance(edit, Force)]
         cut, tree = False, None
         if wanted.target is None:
-            said, cut, tree = self._found(source, wanted, edits, patterns, forces)
+            said, cut, tree = self._found(source, opening, wanted, edits, patterns, forces)
         elif forces:
             raise SettingsError("with a given target no token can be forced; leave one of them out")
         else:
             given = wanted.target
             said = [
+                *opening,
                 *(self.codec.target.encode(given) if isinstance(given, str) else given),
                 self._special.end,
             ]
         self._model.refuse_too_long("decoder", [said])
         editor = Editor(edits, patterns) if edits else None
         forced = teacher_force(self.network, source, said, editor)
-        return _Pass(wanted.text, wanted.features, source, said, forced, cut, tree)
+        return _Pass(wanted.text, wanted.features, self._shown(source, said), said, forced, cut, tree)
+
+    def _read(self, wanted: TextRequest) -> tuple[list[int], list[int]]:
+        """The ids of a source, and what every output after it begins with."""
+        source = self.codec.encode_sources([wanted.text], [wanted.features])[0]
+        self._model.refuse_too_long("encoder", [source])
+        return source, []
+
+    def _shown(self, source: list[int], said: list[int]) -> list[int]:
+        """What is shown as the source of an output."""
+        return source
+
+    def _memory(self, source: list[int], watch: Watch | None) -> Memory | None:
+        """The source as the decoder sees it."""
+        assert isinstance(self.network, EncoderDecoder)
+        return self.network.encode_ids(torch.tensor([source], device=self.network.device), watch)
 
     def _found(
         self,
         source: list[int],
+        opening: list[int],
         wanted: TextRequest,
         edits: Sequence[Edit],
         patterns: Patterns | None,
         forces: list[Force],
     ) -> tuple[list[int], bool, list[Branch] | None]:
-        """What the network says, the end symbol last; forced tokens come at their steps."""
+        """What the network says after an opening, which is part of it; forced tokens come at their steps."""
         said: list[int] = []
         cut, tree = False, None
 
@@ -155,7 +176,7 @@ class TextLens:
             nonlocal said, cut, tree
             said, cut, tree = self._search(source, wanted, prefix, edits, patterns)
 
-        prefix: list[int] = []
+        prefix = opening
         for force in sorted(forces, key=lambda force: force.step):
             if force.step > len(prefix):
                 go_on(prefix)
@@ -182,16 +203,24 @@ class TextLens:
         settings = wanted.settings
         editor = Editor(edits, patterns, searching=True) if edits else None
         grower = TreeGrower(self._special) if settings.beam > 1 and not settings.sample else None
-        device = next(self.network.parameters()).device
-        memory = self.network.encode_ids(torch.tensor([source], device=device), editor)
+        memory = self._memory(source, editor)
         limit = self._model.output_limit(len(source), settings, len(prefix))
-        found = search(self.network, memory, [limit], settings, [prefix], watch=editor, follow=grower)[0]
+        (found,) = search(
+            self.network,
+            memory,
+            [limit],
+            settings,
+            [prefix],
+            watch=editor,
+            follow=grower,
+            open_ended=self.open_ended,
+        )
         if wanted.rank > len(found):
             raise SettingsError(
                 f"there are {len(found)} outputs, so none of rank {wanted.rank}; raise nbest and beam"
             )
         chosen = found[wanted.rank - 1]
-        said = [*chosen.ids, self._special.end]
+        said = [*chosen.ids, *[self._special.end] * (not (self.open_ended and chosen.cut))]
         return said, chosen.cut, grower.grown(said) if grower is not None else None
 
     def _token(self, token: int | str) -> int:

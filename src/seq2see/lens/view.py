@@ -194,9 +194,17 @@ class View:
         self.at(address)
         return summaries.summarise(self.weights[address])
 
-    def rollout(self, side: Literal["encoder", "decoder"] = "encoder") -> Tensor:
-        """How much of each last state comes from each position, through all layers; rows sum to 1."""
-        return summaries.rollout(self.weights, side)
+    @property
+    def reads_itself(self) -> bool:
+        """Whether source and output are one text, as they are for a decoder alone."""
+        return self.source == self.read
+
+    def rollout(self, side: Literal["encoder", "decoder"] | None = None) -> Tensor:
+        """How much of each last state comes from each position, through all layers; rows sum to 1.
+
+        By default of the encoder, or of a decoder alone.
+        """
+        return summaries.rollout(self.weights, side or ("decoder" if self.reads_itself else "encoder"))
 
     def in_words(self) -> "View":
         """The same with sub-words (or characters) merged to words.
@@ -243,8 +251,9 @@ class View:
     def _last_cross(self) -> str:
         crosses = [address for address in self.weights if address.endswith((".cross", ".pool"))]
         if not crosses:
-            # A model that only reads may still look from each of its tokens at the others.
-            crosses = [address for address in self.weights if address.startswith("encoder")]
+            # A model that only reads, or only writes, may still look from each of its tokens at the others.
+            own = "decoder" if self.reads_itself else "encoder"
+            crosses = [address for address in self.weights if address.startswith(own)]
         if not crosses and self.kind != "text":
             raise SettingsError(
                 "this model has no attention; model.attribution(text) says what each token did"

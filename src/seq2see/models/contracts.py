@@ -140,6 +140,10 @@ class Head(Protocol):
 class Decoder(Protocol):
     """Writes a target, all positions at once or one after another."""
 
+    @property
+    def embed(self) -> nn.Embedding:
+        """The vectors of tokens."""
+
     def __call__(self, tokens: Tensor, memory: Memory | None, watch: Watch | None = None) -> DecoderOutput:
         """States of all positions of known targets, (B, T) -> (B, T, D)."""
 

@@ -44,6 +44,8 @@ class RecurrentDecoderSettings(Settings):
     """What joins state and context: a linear layer, or Luong's, which ends in a tanh."""
     input_feeding: bool = False
     """The input of each step also has what the step before it read from the source."""
+    bridge: Literal["tanh", "none"] = "tanh"
+    """Between the source's summary and the first state: a layer that ends in a tanh, or nothing."""
     self_attention: Literal[ScoreKind, "none"] = "none"
     """Each step also looks at the decoder's own states before it."""
 
@@ -62,6 +64,12 @@ class RecurrentDecoderSettings(Settings):
                     f"{name} needs attention on the source, and decoder.attention is 'none'; "
                     "choose an attention such as additive, or leave it out"
                 )
+        states = self.layers * (2 if self.cell == "lstm" else 1) * width
+        if self.bridge == "none" and memory_width != states:
+            raise ValueError(
+                f"decoder.bridge = 'none' starts from the encoder's {memory_width} features, but the states "
+                f"of the decoder have {states}; make them equal, or choose 'tanh'"
+            )
         if self.attention in ("dot", "scaled-dot") and memory_width != width:
             raise ValueError(
                 f"decoder.attention = {self.attention!r} multiplies states of one width, but the encoder's "

@@ -113,7 +113,7 @@ class Desk:
         return adaptive_max_pool2d(found[None], (rows, columns))[0]
 
     def summary(self, name: str, kind: str, gone: threading.Event | None = None) -> Tensor:
-        """Rollout of the encoder, or an attribution of the output to the source, (T, S)."""
+        """Rollout through all layers, or an attribution of the output to the source, (T, S)."""
         request, view = self._view(name)
         if kind == "rollout":
             try:

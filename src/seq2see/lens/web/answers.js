@@ -4,6 +4,9 @@ import { number, visible } from "seq2see/labels";
 
 export const writes = (view) => view.kind === "text";
 
+/** Whether source and output are one text, as they are for a decoder alone. @param {{source: string[], read: string[]}} view */
+export const readsItself = (view) => view.source.join("\0") === view.read.join("\0");
+
 // Whether there is one answer to the whole text, rather than one for each token or word.
 export const isOne = (view) => ["class", "labels", "number"].includes(view.kind);
 

@@ -1,6 +1,6 @@
 // One head's heat map, with a choice of what is drawn.
 
-import { isOne, subject, writes } from "seq2see/answers";
+import { isOne, readsItself, subject, writes } from "seq2see/answers";
 import { choices, element } from "seq2see/element";
 import { Heat } from "seq2see/heat";
 import { columnLabels, isolated, number, rowLabels } from "seq2see/labels";
@@ -19,7 +19,7 @@ const SUMMARY_META = {
 
 const DRAWN_WORDS = {
   weights: "attention weights",
-  rollout: "rollout through the encoder",
+  rollout: "rollout through all layers",
   gradient: "gradient of each answer",
   occlusion: "occlusion of each token",
 };
@@ -107,7 +107,7 @@ export class MapView extends Scene {
   /** What can be drawn: no weights without attention, of a saved page what was saved. @param {Shown} shown */
   offered({ view, model, state }) {
     const { store } = this.explorer;
-    const layers = view.maps.some((map) => map.rows === "source") ? ["rollout"] : [];
+    const layers = view.maps.some((map) => map.rows === "source" || readsItself(view)) ? ["rollout"] : [];
     // Attributions are measured token by token.
     const live = [...layers, ...(state.words ? [] : model.attributions)];
     const there = [...(view.maps.length > 0 ? ["weights"] : []), ...(store.saved ? store.summaries : live)];

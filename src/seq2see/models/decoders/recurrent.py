@@ -142,7 +142,8 @@ class RecurrentDecoder(nn.Module):
         ]
         self.layers = nn.ModuleList(layers)
         self.parts = part.layers, layers[0].parts, width
-        self.bridge = nn.Linear(memory_width, prod(self.parts)) if crosses else None
+        self.crosses = crosses
+        self.bridge = nn.Linear(memory_width, prod(self.parts)) if crosses and part.bridge == "tanh" else None
         read = width + (memory_width if self.cross else 0) + (width if self.own else 0)
         self.combine = nn.Linear(read, settings.width)
 
@@ -224,11 +225,14 @@ class RecurrentDecoder(nn.Module):
 
     def _start(self, memory: Memory | None, rows: int) -> RecurrentState:
         """The state before the first step."""
-        if self.bridge is None:
+        if not self.crosses:
             layers = self.embed.weight.new_zeros(rows, *self.parts)
         else:
             assert memory is not None, "a decoder that starts from a source needs one"
-            layers = torch.tanh(self.bridge(memory.summary)).unflatten(-1, self.parts)  # (B, L, P, D)
+            summary = memory.summary
+            if self.bridge is not None:
+                summary = torch.tanh(self.bridge(summary))
+            layers = summary.unflatten(-1, self.parts)  # (B, L, P, D)
         source = None
         if self.cross is not None and memory is not None:
             source = self.cross.project(memory.states, memory.mask[:, None, None])
