@@ -22,9 +22,16 @@ from seq2see.goals import load
 LABELLED = 1000
 WANTED = 2.0
 """Points of accuracy."""
-SCRATCH = ("training.lower_rate=1", "training.learning_rate=0.001")
+FILLER = (
+    "data.documents=line",
+    "model.encoder.layers=2",
+    "text.source.size=6000",
+    "training.masking.share=0.3",  # of little text, more is to be told at a time
+    "training.batch_tokens=2048",
+    "training.steps=100000",  # time ends it, and the schedule keeps pace
+)
+SCRATCH = ("training.lower_rate=1", "training.learning_rate=0.0016")
 """What suits an encoder that knows nothing, by the dev set."""
-
 STARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pre-trained": ("filler", ()),
     "scratch": ("nothing", SCRATCH),
@@ -44,14 +51,8 @@ def main() -> None:
     arguments = parser.parse_args()
     lab, out = Lab(arguments.lab.absolute(), arguments.threads), arguments.out
     files = prepared(arguments.data, out, arguments.seeds)
-    pretrain: tuple[str | Path, ...] = (
-        "train",
-        files["text"],
-        "--goal",
-        "fill",
-        "--set",
-        "data.documents=line",
-    )
+    settings = [word for one in FILLER for word in ("--set", one)]
+    pretrain: list[str | Path] = ["train", files["text"], "--goal", "fill", *settings]
     lab.seq2see(*pretrain, "--max-minutes", str(arguments.minutes), "--out", out / "filler", "--resume")
     # One step at no rate: the vocabulary and the settings of the other, and weights that know nothing.
     nothing = ("--max-steps", "1", "--set", "training.learning_rate=1e-12")
@@ -92,15 +93,10 @@ def prepared(data: Path, out: Path, seeds: list[int]) -> dict[str, Path]:
 
 
 def unlabelled(data: Path) -> Iterator[str]:
-    """Sentences without labels, in lower case, one after another."""
-    for name, column in (
-        ("sst2/train.tsv.gz", 0),
-        ("ud_ewt/train.pos.tsv.gz", 0),
-        ("multi30k/train.en.gz", 0),
-        ("flickr8k/train.tsv.gz", 1),
-    ):
-        for row in lines(data / name):
-            yield row.split("\t")[column].lower()
+    """Sentences without labels, in lower case; those that are most like the labelled ones come more often."""
+    for name, times in (("sst2/train.tsv.gz", 3), ("ud_ewt/train.pos.tsv.gz", 2)):
+        for row in lines(data / name) * times:
+            yield row.split("\t")[0].lower()
     speech: list[str] = []
     for row in [*lines(data / "tinyshakespeare" / "input.txt.gz"), ""]:
         if row.strip():

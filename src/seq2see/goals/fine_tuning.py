@@ -9,8 +9,8 @@ from seq2see.goals.choices import Choice
 __all__ = ["choose_fine_tuning"]
 
 _BATCH = 32
-_RATE = 0.02
-"""Over the width of the model: the learning rate of weights that know something already."""
+_RATE = 10.0
+"""Over the square of the width: the learning rate of weights that know something already."""
 _LOWER = 0.1
 """That rate, by the rate of what is new."""
 _AGAIN = 0.3
@@ -42,7 +42,7 @@ def choose_fine_tuning(
     batch = asked.get("batch_pairs") or _BATCH
     times = min(_OFTEN, max(_SELDOM, math.ceil(_STEPS * batch / count)))
     steps = asked.get("steps") or max(1, round(times * count / batch))
-    rate = _RATE / width
+    rate = _RATE / width**2
     every = max(10, steps // 12)
     if "steps" not in asked:
         choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times} times through the data)")
