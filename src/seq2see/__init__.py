@@ -47,6 +47,7 @@ def train(
     source: str | None = None,
     target: str | None = None,
     features: str | None = None,
+    images: "str | Path | None" = None,
     numbers: str | None = None,
     categories: str | None = None,
     by: str | None = None,
@@ -57,7 +58,8 @@ def train(
     """Train on a file of examples; what comes back answers texts with texts, classes, numbers or tags.
 
     data: a TSV, CSV, JSONL, CoNLL-U or FASTA file, `.gz` too; two parallel files as `a.en,a.de`; or a
-        built-in task such as `task:reverse`.
+        built-in task such as `task:reverse`; of images, a folder with a folder for each class, a zip or tar
+        of it, or an IDX file.
     goal: `generate`, `classify`, `regress`, `tag`, `complete` or `fill`; by default what the data look like.
     dev: a file to look at while training; by default some examples are held out.
     out: the run directory to make; by default a new one under `runs/`.
@@ -68,6 +70,7 @@ def train(
     max_steps, max_minutes, max_tokens: training ends when the first of them is reached.
     source, target, features: columns by number, counted from 1, or by name; tags may have several targets,
         as `upos,xpos`; features such as `V;IND;PL` are read before the source.
+    images: where the images lie that the source column of a table names: a folder, a zip or a tar.
     numbers, categories: further columns, with commas between, for a model that gives a class or a number.
     by: what counts once in scores of texts, `line` or `source`; by default as the dev file looks.
     device: `auto`, `cpu`, `cuda` or `mps`.
@@ -76,7 +79,7 @@ def train(
     """
     from seq2see.workflow import Request, train
 
-    paths = {"dev": dev, "out": out, "recipe": recipe, "start": start}
+    paths = {"dev": dev, "out": out, "recipe": recipe, "start": start, "images": images}
     request = Request(
         data=str(data),
         goal=goal,

@@ -11,7 +11,8 @@ from seq2see.data import BadLines, Pair, PairFile
 from seq2see.data.batches import Batches, Stream
 from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
-from seq2see.data.kinds import guess_goal
+from seq2see.data.image_file import ImageFile
+from seq2see.data.kinds import guess_goal, opener
 from seq2see.data.settings import DataSettings
 from seq2see.data.survey import Split, Survey, Tail, split, survey, tail
 from seq2see.data.windows import Windows
@@ -32,7 +33,8 @@ _DEV_PAIRS = 20_000
 
 def goal_of(settings: DataSettings) -> tuple[str, str]:
     """What the training file looks as if it was meant for, and why."""
-    file = PairFile(settings.train, settings, training=True)
+    opens = ImageFile if settings.images is not None else PairFile
+    file = opens(settings.train, settings, training=True)
     _refuse_pipes(file)
     return guess_goal(file)
 
@@ -40,7 +42,7 @@ def goal_of(settings: DataSettings) -> tuple[str, str]:
 def checked_file(name: str, settings: DataSettings, goal: Goal, training: bool = False) -> PairFile:
     """A file whose examples are checked for what a goal needs of them."""
     numbers = list(map(str, settings.numbers))
-    return goal.examples.opens(
+    return opener(goal.examples, settings)(
         name, settings, training=training, check=lambda example: goal.examples.problem(example, numbers)
     )
 
@@ -94,7 +96,7 @@ def open_files(settings: DataSettings, seed: int, goal: Goal) -> Files:
     held_out: Split | Tail = (
         tail(found, settings.dev_share, _DEV_MOST)
         if train.running
-        else split(found, settings.dev_share, _DEV_MOST, seed)
+        else split(found, settings.dev_share, _DEV_MOST, seed, train.named)
     )
     return Files(train, found, None, None, held_out, settings.bad_lines)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.corpus import goal_of
+from seq2see.data.image_sets import is_image_set
 from seq2see.data.pairs import columns_of, refuse_repeats
 from seq2see.data.tasks import Task, is_task, task_settings
 from seq2see.errors import RunError, SettingsError
@@ -50,6 +51,8 @@ class Request:
     source: str | None = None
     target: str | None = None
     features: str | None = None
+    images: str | None = None
+    """Where the images lie that a table names."""
     numbers: str | None = None
     categories: str | None = None
     goal: str | None = None
@@ -111,6 +114,10 @@ class Request:
             name: getattr(columns, name) for name, text in asked.items() if text is not None
         }
         train = str(folder.absolute() / "pairs.tsv") if self.data == "-" else _absolute(self.data)
+        if self.images is not None:
+            named["images"] = _absolute(self.images)
+        elif not is_task(train) and is_image_set(train):
+            named["images"] = train
         named |= {"by": self.by} if self.by is not None else {}
         named |= {"train": train, **({"dev": _absolute(self.dev)} if self.dev else {})}
         options = {

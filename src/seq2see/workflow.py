@@ -242,7 +242,7 @@ def _reopen(request: Request, folder: Path, tell: Callable[[str], None]) -> tupl
         "training": {
             name: getattr(recipe.training, name) for name in ("steps", "minutes", "tokens", "device")
         },
-        "data": {name: getattr(recipe.data, name) for name in ("train", "dev")},
+        "data": {name: getattr(recipe.data, name) for name in ("train", "dev", "images")},
     }
     if changed := _first_difference(merge(old.model_dump(), free), recipe.model_dump()):
         raise SettingsError(

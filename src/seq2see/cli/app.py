@@ -16,6 +16,7 @@ from seq2see.cli.options import (
     FeatureColumn,
     Goal,
     Hard,
+    ImagePlace,
     Int8,
     Json,
     NumberColumns,
@@ -79,6 +80,7 @@ def train(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     by: By = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
     json: Json = False,
@@ -104,7 +106,7 @@ def train(
             "goal": goal,
             "by": by,
             "device": device,
-            **named_columns(source, target, features, numbers, categories),
+            **named_columns(source, target, features, numbers, categories, images),
         },
         json,
     )
@@ -154,6 +156,7 @@ def predict(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
@@ -188,7 +191,7 @@ def predict(
     asked = verb.Asked(
         device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
     )
-    verb.predict(run, file, named_columns(source, None, features, numbers, categories), asked)
+    verb.predict(run, file, named_columns(source, None, features, numbers, categories, images), asked)
 
 
 app.command("decode", help="The same as predict.")(predict)
@@ -203,13 +206,14 @@ def score(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Print the log-probability of each target given its source."""
     from seq2see.cli import predict as verb
 
-    verb.score(run, file, named_columns(source, target, features, numbers, categories), device, json)
+    verb.score(run, file, named_columns(source, target, features, numbers, categories, images), device, json)
 
 
 @app.command()
@@ -230,6 +234,7 @@ def evaluate(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
@@ -241,7 +246,7 @@ def evaluate(
 
     options = {"beam": beam, "hard_attention": hard or None}
     asked = Asked(device, engine, int8, as_json=json, options=options)
-    columns = named_columns(source, target, features, numbers, categories)
+    columns = named_columns(source, target, features, numbers, categories, images)
     verb.evaluate(run, file, columns, asked, by, worst, figure, floor)
 
 
@@ -257,6 +262,7 @@ def compare(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
@@ -265,7 +271,7 @@ def compare(
     from seq2see.cli.predict import Asked
 
     asked = Asked(device, as_json=json, options={"beam": beam})
-    verb.compare(run_a, run_b, file, named_columns(source, target, features, numbers, categories), asked, by)
+    verb.compare(run_a, run_b, file, named_columns(source, target, features, numbers, categories, images), asked, by)
 
 
 @app.command()
@@ -282,13 +288,14 @@ def check(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     show: Annotated[int, typer.Option(min=0, help="How many problems of each kind to list.")] = 5,
     json: Json = False,
 ) -> None:
     """List every problem of data files, with line numbers."""
     from seq2see.cli import check as verb
 
-    verb.check(files, named_columns(source, target, features, numbers, categories), goal, show, json)
+    verb.check(files, named_columns(source, target, features, numbers, categories, images), goal, show, json)
 
 
 @app.command()
@@ -313,6 +320,7 @@ def ladder(
     features: FeatureColumn = None,
     numbers: NumberColumns = None,
     categories: CategoryColumns = None,
+    images: ImagePlace = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
     json: Json = False,
 ) -> None:
@@ -329,7 +337,7 @@ def ladder(
         "max_tokens": max_tokens,
         "goal": goal,
         "device": device,
-        **named_columns(source, target, features, numbers, categories),
+        **named_columns(source, target, features, numbers, categories, images),
     }
     verb.ladder(options, presets, seeds, json)
 

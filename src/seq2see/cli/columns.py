@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from seq2see.data import Pair, PairFile
+from seq2see.data.kinds import opener
 from seq2see.data.pairs import Columns, columns_of, refuse_repeats
 from seq2see.errors import DataError, SettingsError
 from seq2see.goals import Predictor, goal_named
@@ -23,6 +24,8 @@ def columns_for(model: Predictor, named: Named) -> Columns:
         "numbers": (data.numbers, columns.numbers),
         "categories": (data.categories, columns.categories),
     }
+    if columns.images is not None and data.images is None:
+        raise SettingsError("the model reads texts, not images; leave --images out")
     for kind, (trained, given) in kinds.items():
         if named.get(kind) is None or len(trained) == len(given):
             continue
@@ -40,7 +43,7 @@ def file_for(model: Predictor, path: str, named: Named, by_line: bool = False) -
     if by_line:
         columns = columns.model_copy(update={"documents": "line"})
     numbers = list(map(str, columns.numbers))
-    return goal.examples.opens(path, columns, check=lambda example: goal.examples.problem(example, numbers))
+    return opener(goal.examples, columns)(path, columns, check=lambda example: goal.examples.problem(example, numbers))
 
 
 def examples_for(model: Predictor, path: str, named: Named) -> list[Pair]:

@@ -16,6 +16,7 @@ __all__ = [
     "Goal",
     "Hard",
     "HostNames",
+    "ImagePlace",
     "Int8",
     "Json",
     "NumberColumns",
@@ -29,7 +30,7 @@ __all__ = [
 
 DATA = (
     "TSV, CSV, JSONL, CoNLL-U, FASTA, .gz, two parallel files as 'a.en,a.de', - for standard input, "
-    "or a built-in task such as task:reverse."
+    "a folder, zip or tar of images, IDX, or a built-in task such as task:reverse."
 )
 Run = Annotated[Path, typer.Argument(help="A run directory, as 'train' makes it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
@@ -77,6 +78,10 @@ Goal = Annotated[
         help="generate, classify, regress, tag, complete or fill; by default what the data look like."
     ),
 ]
+ImagePlace = Annotated[
+    str | None,
+    typer.Option("--images", help="Where the images lie that the source column names: a folder, zip or tar."),
+]
 By = Annotated[
     str | None,
     typer.Option(
@@ -95,7 +100,8 @@ def named_columns(
     features: str | None = None,
     numbers: str | None = None,
     categories: str | None = None,
+    images: str | None = None,
 ) -> dict[str, str | None]:
     """The columns that were named."""
     named = {"source": source, "target": target, "features": features}
-    return {**named, "numbers": numbers, "categories": categories}
+    return {**named, "numbers": numbers, "categories": categories, "images": images}

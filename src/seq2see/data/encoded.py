@@ -25,6 +25,7 @@ __all__ = ["Columns", "Encoded", "Ragged", "cache_folder", "encode", "key_of"]
 Columns = Mapping[str, Column]
 
 _CHUNK = 4096
+_CHUNK_BYTES = 1 << 26
 _FORMAT = 3
 
 
@@ -147,7 +148,8 @@ def _write(
     with ExitStack() as stack:
         writers = {name: _Writer(folder, name, column, stack) for name, column in columns.items()}
         lines = stack.enter_context((folder / "lines.bin").open("wb"))
-        for chunk in _chunks(pairs):
+        widest = max(np.dtype(column.dtype).itemsize for column in columns.values())
+        for chunk in _chunks(pairs, max(1, min(_CHUNK, _CHUNK_BYTES // widest))):
             rows = {name: column.encode(chunk) for name, column in columns.items()}
             limited = [rows[name] for name, column in columns.items() if column.limited]
             kept = [row for row in range(len(chunk)) if all(len(side[row]) <= max_length for side in limited)]
@@ -186,9 +188,9 @@ class _Writer:
         self.unknown += self._column.unknown(values)
 
 
-def _chunks(pairs: Iterable[Pair]) -> Iterator[Sequence[Pair]]:
+def _chunks(pairs: Iterable[Pair], size: int) -> Iterator[Sequence[Pair]]:
     stream = iter(pairs)
-    while chunk := list(islice(stream, _CHUNK)):
+    while chunk := list(islice(stream, size)):
         yield chunk
 
 

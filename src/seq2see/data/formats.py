@@ -47,8 +47,8 @@ SHAPES = {
 }
 """What a file of each format should look like."""
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-SOURCES = ("source", "text", "sequence", "sentence", "input", "form", "word", "words")
-TARGETS = ("target", "label", "labels", "output", "tags", "tag", "value", "class")
+SOURCES = ("source", "text", "sequence", "sentence", "input", "form", "word", "words", "image", "file")
+TARGETS = ("target", "label", "labels", "output", "tags", "tag", "value", "class", "caption")
 """Names that stand for the source and the target where no column is named."""
 
 

@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from seq2see.data.check import Odd, Targets
+from seq2see.data.image_file import ImageFile
 from seq2see.data.oddities import label_balance, number_range, odd_labels, odd_numbers, odd_tags, tag_balance
-from seq2see.data.pairs import Pair, PairFile, Problem
+from seq2see.data.pairs import Columns, Pair, PairFile, Problem
 from seq2see.data.passages import TextFile
 from seq2see.data.survey import peek
 from seq2see.data.values import many, parse_number, split_tags, split_words
+from seq2see.errors import SettingsError
 
 __all__ = [
     "CLASSES",
@@ -21,6 +23,7 @@ __all__ = [
     "TEXTS",
     "ExampleKind",
     "guess_goal",
+    "opener",
     "without_number",
 ]
 
@@ -50,13 +53,32 @@ class ExampleKind(NamedTuple):
     packs: bool = False
     """Whether its passages are joined and cut, once their tokens are known, to be as long as is allowed."""
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether a source may be an image."""
+        return self.opens is PairFile and self.problem is not _out_of_step
+
+
+def opener(kind: ExampleKind, columns: Columns) -> type[PairFile]:
+    """What reads examples of a kind, which may be images."""
+    if columns.images is None:
+        return kind.opens
+    if not kind.takes_images:
+        raise SettingsError(
+            "images are for --goal classify, regress and generate; choose one of them, or name a file of texts"
+        )
+    return ImageFile
+
 
 def guess_goal(file: PairFile) -> tuple[str, str]:
     """The name of the goal that a file looks as if it was meant for, and why."""
     if len(file.columns.targets) > 1:
         return "tag", "several target columns"
+    if isinstance(file, ImageFile) and file.by_class:
+        return "classify", "images in a folder for each class"
     sample = peek(file)
-    reasons = ((name, kind.suits(sample, file.format)) for name, kind in KINDS.items())
+    kinds = {name: kind for name, kind in KINDS.items() if not file.named or kind.takes_images}
+    reasons = ((name, kind.suits(sample, file.format)) for name, kind in kinds.items())
     return next((name, why) for name, why in reasons if why is not None)
 
 

@@ -50,6 +50,8 @@ class Columns(Settings):
     """The same for columns of a few distinct words."""
     documents: Literal["file", "line"] = "file"
     """Of running text: whether a file is one text, or each line a document."""
+    images: str | None = None
+    """Where the images lie that sources name: a folder, a zip or tar archive; without it sources are texts."""
 
     @field_validator("source", "target", "features", "numbers", "categories")
     @classmethod
@@ -70,7 +72,9 @@ def columns_of(base: Columns | None = None, **named: str | None) -> Columns:
     own = base or Columns()
     values = {name: getattr(own, name) for name in Columns.model_fields}
     for name, text in named.items():
-        if text is not None:
+        if name == "images":
+            values[name] = text or values[name]
+        elif text is not None:
             several = tuple(_column(part.strip()) for part in text.split(","))
             listed = name in ("numbers", "categories") or (name == "target" and len(several) > 1)
             values[name] = several if listed else _column(text)
@@ -123,6 +127,8 @@ class PairFile:
 
     running = False
     """Whether examples are passages of running text, each going on where the one before it ends."""
+    named = False
+    """Whether sources are names in a place, which may be moved."""
     sampled = 50_000
     """How many examples a sample of it has at least, where it has as many."""
 

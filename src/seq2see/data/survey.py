@@ -35,10 +35,12 @@ class Split:
 
     bound: int
     seed: int
+    named: bool = field(default=False, repr=False)
+    """Whether sources are names in a place, which may be moved."""
 
     def holds_out(self, pair: Pair, place: int) -> bool:
         """Whether an example belongs to the dev set, wherever in the file it stands."""
-        return _place(pair, self.seed) < self.bound
+        return _place(pair, self.seed, self.named) < self.bound
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,14 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
     return Survey(count, sample, skipped, spool)
 
 
-def split(found: Survey, share: float, most: int, seed: int) -> Split:
+def split(found: Survey, share: float, most: int, seed: int, named: bool = False) -> Split:
     """Hold out a share of the sources, chosen by their spelling and the seed alone."""
-    places = np.unique([_place(pair, seed) for pair in found.sample])
+    places = np.unique([_place(pair, seed, named) for pair in found.sample])
     wanted = min(share, most / found.count)
     rank = max(1, round(wanted * len(places)))
     if len(places) < 2:
         raise DataError("one source is too few to hold any out for the dev set; name a file with --dev")
-    return Split(int(places[min(rank, len(places) - 1)]), seed)
+    return Split(int(places[min(rank, len(places) - 1)]), seed, named)
 
 
 def tail(found: Survey, share: float, most: int) -> Tail:
@@ -101,5 +103,6 @@ def tail(found: Survey, share: float, most: int) -> Tail:
     return Tail(found.count - max(1, min(round(share * found.count), most)))
 
 
-def _place(pair: Pair, seed: int) -> int:
-    return zlib.crc32(f"{pair.source}\t{pair.features}".encode(), zlib.crc32(str(seed).encode()))
+def _place(pair: Pair, seed: int, named: bool) -> int:
+    source = pair.source.rpartition("//")[2] if named else pair.source
+    return zlib.crc32(f"{source}\t{pair.features}".encode(), zlib.crc32(str(seed).encode()))

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from seq2see.data.reading_tasks import READING_SETTINGS, brackets, count, parity, pattern
+from seq2see.data.shapes import SHAPES_SETTINGS, shapes
 from seq2see.errors import DataError, SettingsError
 from seq2see.settings import near
 
@@ -86,6 +87,8 @@ class _Kind:
     begin: Callable[[Below, tuple[int, int]], Draw]
     lengths: bool = False
     features: bool = False
+    images: bool = False
+    """Whether sources are scenes that images are drawn of."""
     goal: str = "generate"
     usual: tuple[int, int] = _LENGTHS
     """The lengths of sources, where none are asked for."""
@@ -168,6 +171,8 @@ def task_settings(name: str) -> dict[str, Any]:
     kind = _KINDS[Task.parse(name).kind]
     if kind.goal != "generate":
         return {"goal": kind.goal, **READING_SETTINGS[kind.goal]}
+    if kind.images:
+        return SHAPES_SETTINGS
     columns = {"data": {"features": 3}} if kind.features else {}
     return {
         "goal": "generate",
@@ -374,6 +379,12 @@ def _reading(task: Callable[[Below, tuple[int, int]], Callable[[], tuple[str, st
     return _Kind(begin, lengths=True, goal=goal, usual=(4, 16))
 
 
+def _shapes(below: Below, lengths: tuple[int, int]) -> Draw:
+    """Scenes of shapes, each with its caption."""
+    drawn = shapes(below, lengths)
+    return lambda: _Row(*found) if (found := drawn()) is not None else None
+
+
 _KINDS: dict[str, _Kind] = {
     "copy": _Kind(_letters(lambda text: text), lengths=True),
     "reverse": _Kind(_letters(lambda text: text[::-1]), lengths=True),
@@ -384,5 +395,6 @@ _KINDS: dict[str, _Kind] = {
     "brackets": _reading(brackets, "classify"),
     "count": _reading(count, "regress"),
     "pos-pattern": _reading(pattern, "tag"),
+    "shapes": _Kind(_shapes, lengths=True, images=True, usual=(1, 4)),
     "numbers": _Kind(_numbers, features=True, material=lambda: _version("num2words", "numbers", "num2words")),
 }

@@ -21,10 +21,12 @@ from seq2see.evaluation.calibration import expected_calibration_error, fit_tempe
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.image_choices import choose_images, images_asked
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import (
     KeepsColumns,
+    known_inputs,
     learn_sources,
     refuse_several_targets,
     vocabularies,
@@ -61,6 +63,8 @@ class Classify(KeepsColumns):
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""
+        if images_asked(asked):
+            return choose_images(found, asked, model, "accuracy")
         choice = choose_reader(found, asked, model, "accuracy")
         several = sum(SEPARATOR in one.target for one in found.sample)
         if several > len(found.sample) // 20:
@@ -134,7 +138,7 @@ class Classify(KeepsColumns):
         truth: list[Any] = [one.target.strip() for one in examples]
         if recipe.model.head.several_labels:
             truth = [set(split_labels(one.target)) for one in examples]
-        return Known([one.source for one in examples], truth, numbers_of(examples, len(recipe.data.numbers)))
+        return Known(known_inputs(examples, recipe), truth, numbers_of(examples, len(recipe.data.numbers)))
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from seq2see.data import Pair
-from seq2see.data.columns import Column, Extras, Letters, SourceText, Words
+from seq2see.data.columns import Column, Extras, Images, Letters, SourceText, Words
 from seq2see.data.sides import Batch
 from seq2see.data.values import split_words
 from seq2see.decoding.bulk import by_length
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Outcome
-from seq2see.goals.shown import Shown
+from seq2see.goals.shown import NOT_ON_IMAGES, Shown
 from seq2see.goals.windows import take
 from seq2see.layers.attention import Watch
 from seq2see.lens.edits import Edit
@@ -34,6 +34,8 @@ from seq2see.text.special import STANDARD
 __all__ = ["ReadingModel"]
 
 _WINDOW = 4096
+_IMAGES = 512
+"""Of images so many are kept at a time."""
 _NOWHERE = "\uffff"
 """A code point that Unicode keeps out of texts."""
 A = TypeVar("A")
@@ -52,8 +54,15 @@ class ReadingModel(Shown, ABC, Generic[A]):
         return self.run.network
 
     @property
+    def reads_images(self) -> bool:
+        """Whether it reads images, not texts."""
+        return isinstance(self.run.columns["source"], Images)
+
+    @property
     def lens(self) -> ReaderLens:
         """What looks at this model."""
+        if self.reads_images:
+            raise SettingsError(NOT_ON_IMAGES)
         return ReaderLens(self)
 
     @property
@@ -85,6 +94,8 @@ class ReadingModel(Shown, ABC, Generic[A]):
     @property
     def attributions(self) -> tuple[str, ...]:
         """The kinds of attribution that can be measured; counts have no gradient that belongs to a token."""
+        if self.reads_images:
+            return ()
         return ("occlusion",) if "counts" in self.run.columns else ("gradient", "occlusion")
 
     def forgotten(self, example: Pair) -> dict[str, list[Any]]:
@@ -211,8 +222,8 @@ class ReadingModel(Shown, ABC, Generic[A]):
         """
         check_addresses(edits, self.network)
         check_for_any(edits)
-        stream = iter(examples)
-        while taken := take(stream, _WINDOW, ready):
+        stream, window = iter(examples), _IMAGES if self.reads_images else _WINDOW
+        while taken := take(stream, window, ready):
             full = [row for row, one in enumerate(taken) if one.source.strip()]
             outputs = dict(zip(full, self.outputs([taken[row] for row in full], edits), strict=True))
             for row, one in enumerate(taken):
@@ -263,6 +274,8 @@ class ReadingModel(Shown, ABC, Generic[A]):
     def unknown(self, example: Pair) -> Counter[str]:
         """Pieces of an example that training never showed; words may be unknown, letters less so."""
         source = self.run.columns["source"]
+        if isinstance(source, Images):
+            return Counter()
         if isinstance(source, SourceText):
             found = source.codec.source.unknown([example.source])
             features = source.codec.features
@@ -273,8 +286,8 @@ class ReadingModel(Shown, ABC, Generic[A]):
 
     def target_scores(self, examples: Iterable[Pair]) -> Iterator[float]:
         """The log-probability of the target of each example."""
-        stream = iter(examples)
-        while taken := list(islice(stream, _WINDOW)):
+        stream, window = iter(examples), _IMAGES if self.reads_images else _WINDOW
+        while taken := list(islice(stream, window)):
             for one, outputs in zip(taken, self.outputs(taken), strict=True):
                 yield self.target_score(one, outputs)
 
@@ -289,11 +302,13 @@ class ReadingModel(Shown, ABC, Generic[A]):
 
     def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
         """How many tokens the source of each answer of an outcome of all examples has."""
+        if self.reads_images:
+            return [1] * len(examples)
         return list(map(len, self.run.columns["source"].encode(examples)))
 
     def source_length(self, example: Pair) -> int:
         """How many tokens the source of an example has."""
-        return len(self.run.columns["source"].encode([example])[0])
+        return 1 if self.reads_images else len(self.run.columns["source"].encode([example])[0])
 
     def attention(
         self,

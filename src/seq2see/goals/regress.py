@@ -18,10 +18,12 @@ from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.classify import numbers_of
 from seq2see.goals.contract import Columns, Examples, Predictor
+from seq2see.goals.image_choices import choose_images, images_asked
 from seq2see.goals.reading_choices import choose_reader
 from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import (
     KeepsColumns,
+    known_inputs,
     learn_sources,
     refuse_class_settings,
     refuse_several_targets,
@@ -51,6 +53,8 @@ class Regress(KeepsColumns):
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokens, encoder, head and schedule by the number and length of texts."""
+        if images_asked(asked):
+            return choose_images(found, asked, model, "rmse")
         return choose_reader(found, asked, model, "rmse")
 
     def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
@@ -87,7 +91,7 @@ class Regress(KeepsColumns):
     ) -> Known:
         """Texts and their numbers."""
         truth = [number_of(one.target, one.line, "the target") for one in examples]
-        return Known([one.source for one in examples], truth, numbers_of(examples, len(recipe.data.numbers)))
+        return Known(known_inputs(examples, recipe), truth, numbers_of(examples, len(recipe.data.numbers)))
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
 """The columns that are read, for models that do not write: tokens of a text, or words with their letters."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from seq2see.data import Pair
 from seq2see.data.columns import (
     COLUMNS,
     AlignedText,
     Column,
     Counts,
     Extras,
+    Images,
     Letters,
     SourceText,
     Stored,
@@ -18,13 +21,16 @@ from seq2see.data.columns import (
 )
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals.contract import Columns, Examples
-from seq2see.models.fronts import WordFrontSettings
+from seq2see.models.fronts import ImageFrontSettings, WordFrontSettings
 from seq2see.recipe import Recipe
 from seq2see.text import SourceCodec, Tokenizer
 
 __all__ = [
     "KeepsColumns",
+    "images_are_read",
     "known_features",
+    "known_inputs",
+    "learn_images",
     "learn_sources",
     "refuse_class_settings",
     "refuse_several_targets",
@@ -47,7 +53,9 @@ def learn_sources(
     columns: dict[str, Column] = {}
     known = known or {}
     read = known.get("source")
-    if isinstance(front, WordFrontSettings):
+    if images_are_read(recipe):
+        columns["source"] = read or learn_images(recipe, examples)
+    elif isinstance(front, WordFrontSettings):
         if data.features is not None:
             raise SettingsError(
                 "features stand before tokens; set model.front.kind=tokens, or use --categories"
@@ -69,6 +77,33 @@ def learn_sources(
     if names:
         columns["extras"] = Extras.learn(examples(), names, len(data.numbers))
     return columns
+
+
+def images_are_read(recipe: Recipe) -> bool:
+    """Whether sources are images; a front that is for something else is refused."""
+    front = recipe.model.front
+    if isinstance(front, ImageFrontSettings) and recipe.data.images is None:
+        raise SettingsError(
+            f"model.front.kind = {front.kind} reads images, and the sources are texts; name a folder of images, "
+            "say where they lie with --images, or choose another preset"
+        )
+    if recipe.data.images is not None and not isinstance(front, ImageFrontSettings):
+        raise SettingsError(
+            f"the sources are images, and model.front.kind = {front.kind} reads texts; choose stem or patches, "
+            "or a preset such as resnet-tiny or vit-tiny"
+        )
+    return recipe.data.images is not None
+
+
+def learn_images(recipe: Recipe, examples: Examples) -> Images:
+    """The column of images at the size of a recipe."""
+    data = recipe.data
+    if data.image_size is None:
+        raise SettingsError("data.image_size says nothing; give the height and width of images, as [64, 64]")
+    if recipe.model.head.counts is not None:
+        raise SettingsError("model.head.counts is for texts, and the sources are images; leave it out")
+    channels = 1 if data.image_colours == "grey" else 3
+    return Images.learn(examples(), data.image_size, channels, data.image_fit)
 
 
 def known_features(recipe: Recipe, codec: SourceCodec | None, examples: Examples) -> Tokenizer | None:
@@ -145,6 +180,11 @@ def refuse_class_settings(recipe: Recipe) -> None:
             raise SettingsError(
                 f"model.head.{name} is for --goal classify, and the goal is {recipe.goal}; leave it out"
             )
+
+
+def known_inputs(examples: Sequence[Pair], recipe: Recipe) -> list[str]:
+    """What a few lines of code get to read: texts; of images nothing, since their names may tell the answer."""
+    return ["image" if recipe.data.images is not None else one.source for one in examples]
 
 
 def vocabularies(columns: Columns) -> dict[str, Vocabulary]:

@@ -41,7 +41,10 @@ class Loss:
 
 
 class States(NamedTuple):
-    """States (B, S, D), and a mask (B, S) that is False where there is padding."""
+    """States (B, S, D), and a mask (B, S) that is False where there is padding.
+
+    Of an image they may also be a map (B, D, H, W), for an encoder that reads maps.
+    """
 
     states: Tensor
     mask: Tensor

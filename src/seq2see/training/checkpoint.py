@@ -107,10 +107,13 @@ class Checkpoints:
         return sorted(self.state.parent.glob("look-*.safetensors"))
 
     def average(self, steps: list[int]) -> dict[str, Tensor]:
-        """The mean of the weights kept at these steps."""
+        """The mean of the weights kept at these steps; of counters, the last."""
         total: dict[str, Tensor] = {}
         for step in steps:
             for name, tensor in read_tensors(self._look(step))[0].items():
+                if not tensor.is_floating_point():
+                    total[name] = tensor
+                    continue
                 total[name] = total[name] + tensor / len(steps) if name in total else tensor / len(steps)
         return total
 

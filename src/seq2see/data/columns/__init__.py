@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from seq2see.data.columns.aligned import AlignedText, WordEnds
-from seq2see.data.columns.contract import Column, Stored, Vocabulary
+from seq2see.data.columns.contract import Column, ImageShape, Stored, Vocabulary
 from seq2see.data.columns.counts import Counts
 from seq2see.data.columns.extras import Extras
+from seq2see.data.columns.image import Images
 from seq2see.data.columns.label import Labels, LabelSets
 from seq2see.data.columns.number import Number
 from seq2see.data.columns.passages import Passages
@@ -19,6 +20,8 @@ __all__ = [
     "Column",
     "Counts",
     "Extras",
+    "ImageShape",
+    "Images",
     "LabelSets",
     "Labels",
     "Letters",
@@ -41,6 +44,7 @@ COLUMNS: dict[str, Callable[[Stored], Column]] = {
     "letters": Letters.load,
     "counts": Counts.load,
     "extras": Extras.load,
+    "images": Images.load,
     "labels": Labels.load,
     "label sets": LabelSets.load,
     "number": Number.load,

@@ -12,11 +12,21 @@ from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
 from seq2see.text.special import Special
 
-__all__ = ["Array", "Column", "Stored", "Vocabulary", "fill", "smallest"]
+__all__ = ["Array", "Column", "ImageShape", "Stored", "Vocabulary", "fill", "smallest"]
 
 Array = npt.NDArray[Any]
 Stored = dict[str, Any]
 """What is kept of a column in a run, as plain values; those named `*.json` are files of their own."""
+
+
+class ImageShape(NamedTuple):
+    """How images come: their size, and the mean and deviation of each channel (of values from 0 to 1)."""
+
+    channels: int
+    height: int
+    width: int
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
 
 
 class Vocabulary(NamedTuple):
@@ -25,6 +35,8 @@ class Vocabulary(NamedTuple):
     size: int
     special: Special
     counts: Sequence[int] | None = None
+    image: ImageShape | None = None
+    """Where ids are the values of pixels: how the images come."""
 
 
 class Column(Protocol):

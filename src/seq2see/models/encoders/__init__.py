@@ -7,6 +7,7 @@ from seq2see.models.contracts import Encoder
 from seq2see.models.encoders.convolution import ConvolutionalEncoder, ConvolutionSettings
 from seq2see.models.encoders.none import NoEncoder, NoEncoderSettings
 from seq2see.models.encoders.recurrent import RecurrentEncoder, RecurrentEncoderSettings
+from seq2see.models.encoders.resnet import ResNetEncoder, ResNetSettings
 from seq2see.models.encoders.transformer import TransformerEncoder, TransformerSettings
 from seq2see.models.parts import EncoderSettings
 
@@ -22,6 +23,8 @@ __all__ = [
     "NoEncoderSettings",
     "RecurrentEncoder",
     "RecurrentEncoderSettings",
+    "ResNetEncoder",
+    "ResNetSettings",
     "TransformerEncoder",
     "TransformerSettings",
 ]
@@ -38,5 +41,6 @@ ENCODERS: dict[str, EncoderKind] = {
     "recurrent": EncoderKind(RecurrentEncoderSettings, RecurrentEncoder),
     "convolution": EncoderKind(ConvolutionSettings, ConvolutionalEncoder),
     "transformer": EncoderKind(TransformerSettings, TransformerEncoder),
+    "resnet": EncoderKind(ResNetSettings, ResNetEncoder),
     "none": EncoderKind(NoEncoderSettings, NoEncoder),
 }

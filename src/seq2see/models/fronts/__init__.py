@@ -1,9 +1,16 @@
-"""Fronts, which turn ids into states."""
+"""Fronts, which turn ids or pixels into states."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from seq2see.models.contracts import Front, Vocabulary
+from seq2see.models.fronts.images import (
+    ImageFrontSettings,
+    PatchFront,
+    PatchFrontSettings,
+    StemFront,
+    StemFrontSettings,
+)
 from seq2see.models.fronts.tokens import TokenFront, TokenFrontSettings
 from seq2see.models.fronts.words import WordFront, WordFrontSettings
 from seq2see.models.parts import FrontSettings
@@ -11,7 +18,19 @@ from seq2see.models.parts import FrontSettings
 if TYPE_CHECKING:
     from seq2see.models.settings import ModelSettings
 
-__all__ = ["FRONTS", "FrontKind", "TokenFront", "TokenFrontSettings", "WordFront", "WordFrontSettings"]
+__all__ = [
+    "FRONTS",
+    "FrontKind",
+    "ImageFrontSettings",
+    "PatchFront",
+    "PatchFrontSettings",
+    "StemFront",
+    "StemFrontSettings",
+    "TokenFront",
+    "TokenFrontSettings",
+    "WordFront",
+    "WordFrontSettings",
+]
 
 
 class FrontKind(NamedTuple):
@@ -23,5 +42,7 @@ class FrontKind(NamedTuple):
 
 FRONTS: dict[str, FrontKind] = {
     "tokens": FrontKind(TokenFrontSettings, TokenFront.of),
+    "stem": FrontKind(StemFrontSettings, StemFront.of),
+    "patches": FrontKind(PatchFrontSettings, PatchFront.of),
     "words": FrontKind(WordFrontSettings, WordFront.of),
 }

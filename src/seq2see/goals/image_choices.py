@@ -1,0 +1,92 @@
+"""What to do with images, where nobody said, and why."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from seq2see.data import Pair
+from seq2see.data.image_sets import read_image
+from seq2see.data.images import is_grey
+from seq2see.data.survey import Survey
+from seq2see.data.values import many
+from seq2see.goals.choices import Choice
+from seq2see.recipe import preset
+
+__all__ = ["choose_captions", "choose_images", "images_asked"]
+
+_LOOKED_AT = 64
+_SMALL = 64
+"""Pixels of a side up to which images stay as they are; larger ones are made as small."""
+_BATCH = 128
+_READ_TOGETHER = 256
+"""Images that are answered together."""
+
+
+def images_asked(asked: Mapping[str, Any]) -> bool:
+    """Whether the sources are images."""
+    return asked.get("data", {}).get("images") is not None
+
+
+def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: str) -> Choice:
+    """Size, encoder and schedule for images with a class or a number."""
+    choice = Choice(fixed={"model": {"decoder": None}})
+    _take_images(choice, found.sample)
+    if model:
+        choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
+    # A few hundred images are gone through often, many seldom.
+    times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
+    _schedule(choice, found.count, times, asked, metric)
+    return choice
+
+
+def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
+    """Size, encoder, decoder and schedule for images with a caption."""
+    choice = Choice()
+    _take_images(choice, found.sample)
+    if model:
+        choice.take(preset("caption-tiny"), "model: caption-tiny (a residual network, and attention on its map)")
+    kind = asked.get("text", {}).get("target", {}).get("kind", "words")
+    choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
+    choice.take({"decoding": {"length_penalty": 1.0}}, "")
+    times = max(4, min(60, round(25 * (30_000 / found.count) ** 0.5)))
+    _schedule(choice, found.count, times, asked, "bleu")
+    return choice
+
+
+def _take_images(choice: Choice, sample: Sequence[Pair]) -> None:
+    """The size and the colours that most images have."""
+    looked = [read_image(one.source) for one in sample[:: -(-len(sample) // _LOOKED_AT)]]
+    height, width = (round(median(one.size[side] for one in looked)) for side in (1, 0))
+    scale = min(1.0, _SMALL / max(height, width))
+    size = [max(1, round(side * scale)) for side in (height, width)]
+    how = "as they are" if scale == 1 and len({one.size for one in looked}) == 1 else f"most have {height} x {width}"
+    choice.take({"data": {"image_size": size}}, f"images at {size[0]} x {size[1]} pixels ({how})")
+    grey = all(map(is_grey, looked))
+    choice.take({"data": {"image_colours": "grey" if grey else "rgb"}}, "grey images" if grey else "images in colour")
+    choice.take({"decoding": {"batch_tokens": _READ_TOGETHER}}, "")
+
+
+def _schedule(choice: Choice, count: int, times: int, asked: Mapping[str, Any], metric: str) -> None:
+    asked_training = asked.get("training", {})
+    batch = asked_training.get("batch_pairs") or min(_BATCH, max(8, count // 20))
+    steps = asked_training.get("steps") or max(100, round(times * count / batch))
+    if "steps" not in asked_training:
+        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({many(times, 'time')} through the data)")
+    every = max(10, steps // 15)
+    choice.take(
+        {
+            "training": {
+                "batch_pairs": batch,
+                "batch_tokens": 1_000_000,
+                "batch_by_length": False,
+                "optimizer": "adamw",
+                "schedule": "cosine",
+                "warmup": min(300, steps // 10),
+                "evaluate_every": every,
+                "save_every": every,
+                "dev_examples": 5000,
+            }
+        },
+        f"batches of {batch}, a look at the dev set every {every:,} steps",
+    )
+    choice.take({"training": {"metric": metric}}, f"the weights with the best {metric} are kept")

@@ -1,0 +1,87 @@
+"""Convolutions over maps of features (B, C, H, W), and the residual blocks that are made of them."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+__all__ = ["BLOCKS", "BasicBlock", "BlockKind", "Bottleneck", "Convolved", "MapNorm", "make_map_norm"]
+
+MapNorm = Literal["batch", "layer", "group"]
+"""Over a batch (Ioffe and Szegedy 2015), over all of one map (Ba et al. 2016), or over groups of its channels
+(Wu and He 2018)."""
+BlockKind = Literal["basic", "bottleneck"]
+_GROUPS = 32
+
+
+def make_map_norm(kind: MapNorm, channels: int) -> nn.Module:
+    """A norm for maps of so many channels."""
+    if kind == "batch":
+        return nn.BatchNorm2d(channels)
+    if kind == "layer":
+        return nn.GroupNorm(1, channels)
+    groups = next(groups for groups in range(min(_GROUPS, channels), 0, -1) if channels % groups == 0)
+    return nn.GroupNorm(groups, channels)
+
+
+class Convolved(nn.Module):
+    """A convolution that keeps the size, or divides it by the stride, and a norm, and maybe a ReLU."""
+
+    def __init__(
+        self, channels: int, outputs: int, kernel: int, stride: int, norm: MapNorm, activation: bool = True
+    ) -> None:
+        super().__init__()
+        self.convolution = nn.Conv2d(channels, outputs, kernel, stride, kernel // 2, bias=False)
+        nn.init.kaiming_normal_(self.convolution.weight, mode="fan_out", nonlinearity="relu")
+        self.norm = make_map_norm(norm, outputs)
+        self.activation = activation
+
+    def forward(self, maps: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, outputs, H / stride, W / stride)."""
+        found: Tensor = self.norm(self.convolution(maps))
+        return F.relu(found, inplace=True) if self.activation else found
+
+
+class BasicBlock(nn.Module):
+    """relu(F(x) + x), where F is two convolutions ("Deep Residual Learning", He et al. 2016, figure 2).
+
+    Where F changes the shape, x passes a convolution of 1 x 1. Without `residual` there is F alone.
+    """
+
+    def __init__(
+        self, channels: int, outputs: int, stride: int, norm: MapNorm = "batch", residual: bool = True
+    ) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(*self._layers(channels, outputs, stride, norm))
+        self.residual, self.shortcut = residual, None
+        if residual and (channels != outputs or stride != 1):
+            self.shortcut = Convolved(channels, outputs, 1, stride, norm, activation=False)
+
+    def _layers(self, channels: int, outputs: int, stride: int, norm: MapNorm) -> list[nn.Module]:
+        return [
+            Convolved(channels, outputs, 3, stride, norm),
+            Convolved(outputs, outputs, 3, 1, norm, activation=False),
+        ]
+
+    def forward(self, maps: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, outputs, H / stride, W / stride)."""
+        found: Tensor = self.layers(maps)
+        if self.residual:
+            found = found + (self.shortcut(maps) if self.shortcut is not None else maps)
+        return torch.relu(found)
+
+
+class Bottleneck(BasicBlock):
+    """The same with a convolution of 3 x 3 between two of 1 x 1, which narrow and widen by four (figure 5)."""
+
+    def _layers(self, channels: int, outputs: int, stride: int, norm: MapNorm) -> list[nn.Module]:
+        inner = outputs // 4
+        return [
+            Convolved(channels, inner, 1, 1, norm),
+            Convolved(inner, inner, 3, stride, norm),
+            Convolved(inner, outputs, 1, 1, norm, activation=False),
+        ]
+
+
+BLOCKS: dict[BlockKind, type[BasicBlock]] = {"basic": BasicBlock, "bottleneck": Bottleneck}
