@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -28,13 +29,14 @@ _LEAST = 1024
 
 def search_all(
     generator: Generator,
-    sources: Sequence[Sequence[int]],
+    sources: Sequence[Sequence[Any]],
     limits: Sequence[int],
     settings: DecodingSettings,
     prefix: Sequence[int] = (),
     keys: Sequence[int] | None = None,
     scored: bool = True,
     watching: Callable[[], Watch] | None = None,
+    collate: Callable[[Sequence[Sequence[Any]]], Side] | None = None,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each source, as `search` finds them.
 
@@ -45,11 +47,12 @@ def search_all(
     device = generator.device
     names = keys if keys is not None else range(len(sources))
     found: list[list[Hypothesis]] = [[] for _ in sources]
+    together = collate or (lambda rows: Side(*fill(rows, generator.special.pad)))
 
     def find(rows: list[int], least: int = 1) -> list[int]:
         watch = watching() if watching is not None else None
         with torch.inference_mode():
-            read = Side(*fill([sources[row] for row in rows], generator.special.pad)).to(device)
+            read = together([sources[row] for row in rows]).to(device)
             memory = generator.encode({"source": read}, watch)
         here = search(
             generator,
@@ -81,7 +84,7 @@ def search_all(
     return found
 
 
-def by_length(ids: Sequence[Sequence[int]], rows: Iterable[int], budget: int) -> Iterator[list[int]]:
+def by_length(ids: Sequence[Sequence[Any]], rows: Iterable[int], budget: int) -> Iterator[list[int]]:
     """Rows in batches of similar length, longest first, each within the budget, padding counted."""
     order = sorted(rows, key=lambda row: -len(ids[row]))
     start = 0

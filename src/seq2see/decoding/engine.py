@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
+from seq2see.data.sides import Side
 from seq2see.decoding.bulk import search_all
 from seq2see.decoding.requests import Hypothesis
 from seq2see.decoding.settings import DecodingSettings
@@ -17,7 +18,7 @@ __all__ = ["Engine", "OwnLoop", "Work"]
 class Work:
     """Sources to find outputs for, and how."""
 
-    sources: Sequence[Sequence[int]]
+    sources: Sequence[Sequence[Any]]
     limits: Sequence[int]
     """The most tokens of each output."""
     settings: DecodingSettings
@@ -29,6 +30,8 @@ class Work:
     """Whether log-probabilities are wanted."""
     watching: Callable[[], Watch] | None = None
     """Makes a watcher of attention for each batch."""
+    collate: Callable[[Sequence[Sequence[Any]]], Side] | None = None
+    """Puts sources side by side; ids are filled up with padding where nothing else is said."""
 
 
 class Engine(Protocol):
@@ -71,5 +74,6 @@ class OwnLoop:
                 work.keys or None,
                 work.scored,
                 work.watching,
+                work.collate,
             )
         )

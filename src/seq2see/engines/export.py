@@ -24,6 +24,8 @@ SIDES: tuple[Side, Side] = ("encoder", "decoder")
 def misfit(recipe: Recipe) -> str | None:
     """What of a model CTranslate2 cannot do, if there is something."""
     settings = recipe.model
+    if recipe.data.images is not None:
+        return "images as sources (data.images)"
     for side, part in zip(SIDES, (settings.encoder, settings.decoder), strict=True):
         if not isinstance(part, TransformerSettings):
             return f"a {part.kind} {side}" if part is not None else "a model without a decoder"

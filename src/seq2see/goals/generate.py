@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.data import Pair
-from seq2see.data.columns import SourceText, TargetText
+from seq2see.data.columns import Images, SourceText, TargetText
 from seq2see.data.kinds import TEXTS
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
@@ -13,7 +13,17 @@ from seq2see.evaluation import Outcome, Texts
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.sources import known_features, refuse_several_targets
+from seq2see.goals.caption_model import CaptionModel
+from seq2see.goals.image_choices import choose_captions, images_asked
+from seq2see.goals.sources import (
+    KeepsColumns,
+    images_are_read,
+    known_features,
+    known_inputs,
+    learn_images,
+    refuse_several_targets,
+    vocabularies,
+)
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, Vocabulary, make_encoder_decoder
 from seq2see.recipe import Recipe
@@ -32,11 +42,15 @@ class Generate:
 
     def choose(self, found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
         """Tokenisation, batches, schedule and a model by the kind and number of pairs."""
+        if images_asked(asked):
+            return choose_captions(found, asked, model)
         return choose(found, asked, model)
 
     def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
         """Learn the vocabularies of both sides, as far as they are not known."""
         _refuse_misfits(recipe)
+        if images_are_read(recipe):
+            return _learn_captions(recipe, examples, known or {})
         features: Iterable[str] | None = None
         if recipe.data.features is not None:
             features = (one.features for one in examples())
@@ -58,20 +72,29 @@ class Generate:
         return columns_of(Codec(source, target, tags, recipe.text.begins))
 
     def files(self, columns: Columns) -> dict[str, str]:
-        """The tokenizers."""
+        """The tokenizers; of images, their size too."""
+        if isinstance(columns["source"], Images):
+            return _CAPTIONS.files(columns)
         return {f"tokenizers/{name}": text for name, text in codec_of(columns).files().items()}
 
     def load(self, recipe: Recipe, folder: Path) -> Columns:
         """Read the tokenizers."""
+        if recipe.data.images is not None:
+            return _CAPTIONS.load(recipe, folder)
         return columns_of(Codec.load(folder / "tokenizers", recipe.text.begins))
 
     def network(self, recipe: Recipe, columns: Columns) -> EncoderDecoder:
         """An encoder and a decoder."""
+        if isinstance(columns["source"], Images):
+            read, written = vocabularies(columns)["source"], vocabularies(columns)["target"]
+            return make_encoder_decoder(
+                recipe.model, read, written, smoothing=recipe.training.label_smoothing
+            )
         return network_of(recipe, codec_of(columns))
 
     def predictor(self, run: Run) -> TextModel:
         """A model that takes and gives text."""
-        return TextModel(run)
+        return CaptionModel(run) if isinstance(run.columns["source"], Images) else TextModel(run)
 
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """Log-probabilities are given as they are."""
@@ -83,8 +106,20 @@ class Generate:
         """Sources and their targets, as the outcome counts them."""
         if isinstance(outcome, Texts):
             asked = outcome.examples
-            return Known([one.source for one in asked], [one.references for one in asked], unit=outcome.unit)
-        return Known([one.source for one in examples], [(one.target,) for one in examples])
+            inputs = ["image" if recipe.data.images is not None else one.source for one in asked]
+            return Known(inputs, [one.references for one in asked], unit=outcome.unit)
+        return Known(known_inputs(examples, recipe), [(one.target,) for one in examples])
+
+
+def _learn_captions(recipe: Recipe, examples: Examples, known: Columns) -> Columns:
+    """The columns of images and of the captions that are written of them."""
+    written = known.get("target")
+    if not isinstance(written, TargetText):
+        written = TargetText(Tokenizer.learn((one.target for one in examples()), recipe.text.target))
+    return {"source": known.get("source") or learn_images(recipe, examples), "target": written}
+
+
+_CAPTIONS = KeepsColumns()
 
 
 def _refuse_misfits(recipe: Recipe) -> None:

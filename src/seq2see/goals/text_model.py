@@ -33,11 +33,9 @@ from seq2see.lens.watchers import Editor, check_addresses, check_for_any
 from seq2see.models import EncoderDecoder
 from seq2see.run import Run
 from seq2see.settings import build
-from seq2see.text import Codec
+from seq2see.text import Codec, Tokenizer
 
 __all__ = ["Output", "Source", "TextModel", "counted_by"]
-
-_WINDOW = 4096
 
 
 class TextModel(Shown):
@@ -62,6 +60,15 @@ class TextModel(Shown):
         source = self.run.columns["source"]
         assert isinstance(source, SourceText) and isinstance(source.codec, Codec)
         return source.codec
+
+    @property
+    def target(self) -> Tokenizer:
+        """The tokenizer of what is written."""
+        return self.codec.target
+
+    def source_rows(self, texts: Sequence[str], features: Sequence[str]) -> Sequence[Any]:
+        """What is read of each source, as the column of sources has it."""
+        return self.codec.encode_sources(texts, features)
 
     @property
     def unit(self) -> Unit:
@@ -106,6 +113,7 @@ class TextModel(Shown):
             prefix=self._prefix(prefix) if prefix else [],
             scored=scored,
             watching=partial(Editor, edits, searching=True) if edits else None,
+            collate=self.run.columns["source"].collate,
         )
         engine = self.engine if not edits and self.engine.takes(plan) else self.own_loop
         stream = iter(sources)
@@ -125,9 +133,11 @@ class TextModel(Shown):
         self, engine: Engine, sources: Sequence[Source], plan: Work, first: int
     ) -> Callable[[], list[list[Output]]]:
         """Give a window to an engine; what comes back waits for its outputs."""
-        ids = self.codec.encode_sources([s.text for s in sources], [s.features for s in sources])
-        self.refuse_too_long("encoder", ids)
         full = [row for row, source in enumerate(sources) if not source.blank]
+        given = [sources[row] for row in full]
+        rows = self.source_rows([one.text for one in given], [one.features for one in given])
+        self.refuse_too_long("encoder", rows)
+        ids = dict(zip(full, rows, strict=True))
         limit = {
             length: self.output_limit(length, plan.settings, len(plan.prefix))
             for length in {len(ids[row]) for row in full}
@@ -144,6 +154,7 @@ class TextModel(Shown):
                 plan.prefix,
                 plan.scored,
                 plan.watching,
+                plan.collate,
             )
 
         wait = engine.start(work(full))
@@ -169,14 +180,14 @@ class TextModel(Shown):
         return found
 
     def _prefix(self, text: str) -> list[int]:
-        if unknown := self.codec.target.unknown([text]):
+        if unknown := self.target.unknown([text]):
             raise SettingsError(
                 f"the prefix holds {', '.join(map(repr, unknown))}, which training never showed"
             )
-        return self.codec.target.encode(text)
+        return self.target.encode(text)
 
     def _outputs(self, hypotheses: Iterable[Hypothesis]) -> list[Output]:
-        tell = self.codec.target.decode
+        tell = self.target.decode
         return [Output(tell(one.ids), one.ids, one.log_probability, one.score, one.cut) for one in hypotheses]
 
     def decoding(self, **options: Any) -> DecodingSettings:
@@ -257,11 +268,12 @@ class TextModel(Shown):
     def score(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[float]:
         """Log-probabilities of (source, target) or (source, target, features), in order."""
         stream = iter(pairs)
-        columns = {"source": self.run.columns["source"], "target": TargetText(self.codec.target)}
-        while taken := list(islice(stream, _WINDOW)):
+        columns = {"source": self.run.columns["source"], "target": TargetText(self.target)}
+        while taken := list(islice(stream, self.own_loop.window)):
             tags = [pair[2] if len(pair) > 2 else "" for pair in taken]
-            sources = self.codec.encode_sources([pair[0] for pair in taken], tags)
-            targets = self.codec.encode_targets([pair[1] for pair in taken])
+            sources = self.source_rows([pair[0] for pair in taken], tags)
+            end = self.target.special.end
+            targets = [[*ids, end] for ids in self.target.encode_many([pair[1] for pair in taken])]
             self.refuse_too_long("encoder", sources)
             self.refuse_too_long("decoder", targets)
             scores = [0.0] * len(taken)

@@ -38,6 +38,7 @@ __all__ = [
 
 COLUMNS: dict[str, Callable[[Stored], Column]] = {
     "text": SourceText.load,
+    "target text": TargetText.load,
     "aligned text": AlignedText.load,
     "word ends": WordEnds.load,
     "words": Words.load,

@@ -81,6 +81,11 @@ class TargetText:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
 
+    @classmethod
+    def load(cls, stored: Stored) -> Self:
+        """A column from what was kept of it."""
+        return cls(Tokenizer.of_json(stored["target.json"], "target.json"))
+
     @property
     def size(self) -> int:
         """How many ids there are."""
