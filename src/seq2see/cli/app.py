@@ -115,7 +115,14 @@ def train(
 @app.command()
 def predict(
     run: Run,
-    file: Annotated[str, typer.Argument(help="Sources, one a line; - for standard input.")] = "-",
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Sources, one a line; images, or folders of them. Standard input by default.",
+            show_default=False,
+        ),
+    ] = None,
     probabilities: Annotated[
         bool,
         typer.Option("--probabilities", help="How sure each answer is: of every class, or an interval."),
@@ -191,7 +198,9 @@ def predict(
     asked = verb.Asked(
         device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
     )
-    verb.predict(run, file, named_columns(source, None, features, numbers, categories, images), asked)
+    verb.predict(
+        run, files or ["-"], named_columns(source, None, features, numbers, categories, images), asked
+    )
 
 
 app.command("decode", help="The same as predict.")(predict)
@@ -271,7 +280,9 @@ def compare(
     from seq2see.cli.predict import Asked
 
     asked = Asked(device, as_json=json, options={"beam": beam})
-    verb.compare(run_a, run_b, file, named_columns(source, target, features, numbers, categories, images), asked, by)
+    verb.compare(
+        run_a, run_b, file, named_columns(source, target, features, numbers, categories, images), asked, by
+    )
 
 
 @app.command()

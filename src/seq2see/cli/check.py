@@ -10,7 +10,10 @@ from rich.text import Text
 from seq2see.cli.console import answer, results, table
 from seq2see.data.check import FileCheck
 from seq2see.data.check import check as run_check
-from seq2see.data.kinds import KINDS, ExampleKind, guess_goal
+from seq2see.data.image_check import check_images
+from seq2see.data.image_file import ImageFile
+from seq2see.data.image_sets import is_image_set
+from seq2see.data.kinds import KINDS, ExampleKind, guess_goal, opener
 from seq2see.data.pairs import Columns, PairFile, columns_of
 from seq2see.data.tasks import is_task, task_settings
 from seq2see.wording import visible
@@ -24,16 +27,17 @@ def check(
     """Print problems and a summary for each file; exit code 1 if training would refuse a line."""
     base = Columns(**task_settings(files[0]).get("data", {}))
     columns = columns_of(base, **named)
+    if columns.images is None and not is_task(files[0]) and is_image_set(files[0]):
+        columns = columns.model_copy(update={"images": files[0]})
     meant, why = (goal, "as asked") if goal is not None else _guessed(files[0], columns)
     kind, numbers = _kind(meant), list(map(str, columns.numbers))
-    found = run_check(
-        files,
-        columns,
-        lambda example: kind.problem(example, numbers),
-        kind.odd,
-        kind.targets,
-        kind.opens,
-    )
+    opens = opener(kind, columns)
+    if issubclass(opens, ImageFile):
+        found = check_images(files, columns, lambda example: kind.problem(example, numbers), kind.targets)
+    else:
+        found = run_check(
+            files, columns, lambda example: kind.problem(example, numbers), kind.odd, kind.targets, opens
+        )
     if as_json:
         answer({"goal": meant, "files": [{**asdict(one), "unusable": one.unusable} for one in found]})
     else:
@@ -47,7 +51,8 @@ def _guessed(file: str, columns: Columns) -> tuple[str, str]:
     """What a file looks as if it was meant for."""
     if is_task(file) and "goal" in task_settings(file):
         return str(task_settings(file)["goal"]), "the task's own"
-    return guess_goal(PairFile(file, columns, training=True))
+    opens = ImageFile if columns.images is not None else PairFile
+    return guess_goal(opens(file, columns, training=True))
 
 
 def _kind(goal: str) -> ExampleKind:
@@ -85,7 +90,8 @@ def _print(one: FileCheck, show: int) -> None:
         if s is not None
     ]
     columns = ("side", "mean", "longest", "words", "most words", "letters", "rarest letters (count)")
-    results.print(table("", columns, rows, columns[1:-1]))
+    if rows:
+        results.print(table("", columns, rows, columns[1:-1]))
     for side, cover in one.coverage.items():
         unseen = ", ".join(f"{piece!r} x{count:,}" for piece, count in cover.unseen)
         text = f"  {side}: {cover.share:.2%} of the letters stand in the training file"

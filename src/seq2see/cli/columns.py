@@ -43,7 +43,9 @@ def file_for(model: Predictor, path: str, named: Named, by_line: bool = False) -
     if by_line:
         columns = columns.model_copy(update={"documents": "line"})
     numbers = list(map(str, columns.numbers))
-    return opener(goal.examples, columns)(path, columns, check=lambda example: goal.examples.problem(example, numbers))
+    return opener(goal.examples, columns)(
+        path, columns, check=lambda example: goal.examples.problem(example, numbers)
+    )
 
 
 def examples_for(model: Predictor, path: str, named: Named) -> list[Pair]:

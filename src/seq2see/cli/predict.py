@@ -10,6 +10,8 @@ from typing import Any
 from seq2see.cli.columns import Named, columns_for, file_for, usable
 from seq2see.cli.console import answer, errors, say, write
 from seq2see.data import Pair, PairFile, Problem
+from seq2see.data.image_file import ImageFile
+from seq2see.data.image_sets import image_name, is_image_set
 from seq2see.data.kinds import without_number
 from seq2see.data.lines import Arriving
 from seq2see.data.pairs import Columns
@@ -52,13 +54,17 @@ class Asked:
     """Of the search, as under `decoding` in a recipe."""
 
 
-def predict(run: Path, file: str, columns: Named, asked: Asked) -> None:
-    """Write an answer for each line as soon as it is there; exit code 1 if a line could not be read."""
+def predict(run: Path, files: Sequence[str], columns: Named, asked: Asked) -> None:
+    """Write an answer for each line or image as soon as it is there; exit code 1 if one could not be read."""
     model = load(run, asked.device)
     edits = [parse_edit(edit) for edit in asked.edits]
     here = columns_for(model, columns)
     write_all = next(writer for kind, writer in _WRITERS.items() if isinstance(model, kind))
-    if write_all(model, run, file, here, asked, edits):
+    if len(files) > 1 and here.images is None:
+        raise SettingsError(f"{run} reads texts of one file; name one, or join them with cat and give -")
+    if here.images is not None and "-" in files:
+        raise SettingsError(f"{run} reads images; name some, a folder, or a table that names them")
+    if sum([write_all(model, run, file, here, asked, edits) for file in files]):
         sys.exit(1)
 
 
@@ -156,13 +162,13 @@ def write_outputs(
     model: TextModel, file: str, columns: Columns, asked: Asked, options: dict[str, Any]
 ) -> int:
     """Write an output for each line of a file, and give the number of lines that could not be read."""
-    inputs = _Inputs(model, *_lines(file, columns))
+    inputs = _Inputs(model, *_lines(file, columns), _shows_names(file, columns))
     ranked = (options.get("nbest") or 1) > 1
     sources = (Source(one.source, one.features) for one in inputs)
     outputs = model.decode(sources, asked.prefix, inputs.ready, scored=asked.as_json or ranked, **options)
     for done, found in enumerate(outputs, 1):
         example = inputs.waiting.popleft()
-        _write(example.line, found, asked.as_json, ranked)
+        _write(example.line, found, asked.as_json, ranked, inputs.name(example))
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
             wanted = TextRequest(example.source, model.decoding(), example.features, found[0].ids)
@@ -179,13 +185,15 @@ def _write_answers(
     """The same for a model that reads but does not write."""
     _refuse_search(run, model, asked)
     _refuse_running(run, asked)
-    inputs = _Inputs(model, *_lines(file, columns))
+    inputs = _Inputs(model, *_lines(file, columns), _shows_names(file, columns))
     for found in model.answers(inputs, edits, inputs.ready):
         example = inputs.waiting.popleft()
+        name = inputs.name(example)
         if asked.as_json:
-            answer({"line": example.line, **found.values()})
+            answer({"line": example.line, **({"image": name} if name else {}), **found.values()})
         else:
-            write(f"{found.text}\t{found.detail}" if asked.probabilities else found.text)
+            said = f"{found.text}\t{found.detail}" if asked.probabilities else found.text
+            write(f"{name}\t{said}" if name else said)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
             _show_reading(model, example, edits)
@@ -244,7 +252,8 @@ def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]
 def _lines(
     file: str, columns: Columns, opens: type[PairFile] = PairFile
 ) -> tuple[Iterator[Pair | Problem], Callable[[], bool]]:
-    """The lines of a file or of standard input, and whether the next can be had without waiting."""
+    """The lines or images of a file or of standard input, and whether the next can be had without waiting."""
+    opens = opens if columns.images is None else ImageFile
     numbers = list(map(str, columns.numbers))
     reader = opens(file, columns, needs_target=False, check=lambda example: without_number(example, numbers))
     if not is_pipe(Path(file)):
@@ -253,11 +262,22 @@ def _lines(
     return reader.parse(iter(arriving)), arriving.ready
 
 
+def _shows_names(file: str, columns: Columns) -> bool:
+    """Whether answers stand beside the names of images: a table has lines of its own to go by."""
+    return columns.images is not None and is_image_set(file)
+
+
 class _Inputs:
     """The examples of a stream of lines; a line that cannot be read becomes an empty one."""
 
-    def __init__(self, model: Predictor, items: Iterator[Pair | Problem], ready: Callable[[], bool]) -> None:
-        self._items, self.ready = items, ready
+    def __init__(
+        self,
+        model: Predictor,
+        items: Iterator[Pair | Problem],
+        ready: Callable[[], bool],
+        names: bool = False,
+    ) -> None:
+        self._items, self.ready, self._names = items, ready, names
         self._longest = 10 * max(1, model.facts.longest_source)
         self._model = model
         self.waiting: deque[Pair] = deque()
@@ -281,6 +301,10 @@ class _Inputs:
             self._unknown.update(self._model.unknown(item))
             yield self._noted(item)
 
+    def name(self, example: Pair) -> str | None:
+        """The name of an image that answers should show."""
+        return image_name(example.source) or "?" if self._names else None
+
     def _noted(self, example: Pair) -> Pair:
         self.waiting.append(example)
         return example
@@ -293,14 +317,15 @@ class _Inputs:
         return len(self.unread)
 
 
-def _write(number: int, found: list[Output], as_json: bool, ranked: bool) -> None:
+def _write(number: int, found: list[Output], as_json: bool, ranked: bool, name: str | None = None) -> None:
     if as_json:
-        answer({"line": number, "outputs": [asdict(output) for output in found]})
+        shown = {"image": name} if name else {}
+        answer({"line": number, **shown, "outputs": [asdict(output) for output in found]})
     elif ranked:
         for rank, output in enumerate(found, 1):
             write(f"{number}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
     else:
-        write(found[0].text)
+        write(f"{name}\t{found[0].text}" if name else found[0].text)
 
 
 def _show_attention(model: TextModel | Completer, wanted: TextRequest, edits: Sequence[Edit]) -> None:

@@ -115,4 +115,3 @@ class ImageFile(PairFile):
         except DataError as error:
             return Problem(example.line, "unreadable image", str(error))
         return example._replace(source=source)
-

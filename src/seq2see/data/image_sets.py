@@ -175,7 +175,9 @@ class _Packed(ImageSet):
     def depth(self) -> int:
         folders = [name.split("/")[:-1] for name in self.names()]
         shallow, deep = min(folders, default=[]), max(folders, default=[])
-        same = next((i for i, both in enumerate(zip(shallow, deep, strict=False)) if both[0] != both[1]), None)
+        same = next(
+            (i for i, both in enumerate(zip(shallow, deep, strict=False)) if both[0] != both[1]), None
+        )
         common = same if same is not None else min(len(shallow), len(deep))
         return max(0, common - 1) if shallow == deep else common
 
@@ -218,9 +220,8 @@ class Tar(_Packed):
             raise DataError(
                 f"{place} is compressed as a whole, so no image can be read alone; unpack it, or make a .zip"
             )
-        self._file = open_bytes(Path(place))
         try:
-            with tarfile.open(fileobj=self._file, mode="r:") as tar:
+            with open_bytes(Path(place)) as file, tarfile.open(fileobj=file, mode="r:") as tar:
                 found = {one.name.removeprefix("./"): one for one in tar if one.isreg()}
         except (tarfile.TarError, OSError, ValueError, EOFError) as error:
             raise DataError(f"{place} is not a whole tar archive: {error}") from None
@@ -233,7 +234,9 @@ class Tar(_Packed):
         start, size = found
         if size > MOST_BYTES:
             raise BadImageError(_too_large(self.source(name)))
-        return os.pread(self._file.fileno(), size, start)  # from any thread
+        with open_bytes(Path(self.place)) as file:  # each thread has a place of its own in it
+            file.seek(start)
+            return file.read(size)
 
 
 class Idx(ImageSet):

@@ -65,7 +65,7 @@ def opener(kind: ExampleKind, columns: Columns) -> type[PairFile]:
         return kind.opens
     if not kind.takes_images:
         raise SettingsError(
-            "images are for --goal classify, regress and generate; choose one of them, or name a file of texts"
+            "images are for --goal classify, regress and generate; choose one of them, or name texts"
         )
     return ImageFile
 

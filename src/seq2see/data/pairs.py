@@ -51,7 +51,7 @@ class Columns(Settings):
     documents: Literal["file", "line"] = "file"
     """Of running text: whether a file is one text, or each line a document."""
     images: str | None = None
-    """Where the images lie that sources name: a folder, a zip or tar archive; without it sources are texts."""
+    """Where the images lie that sources name: a folder or an archive; without it sources are texts."""
 
     @field_validator("source", "target", "features", "numbers", "categories")
     @classmethod

@@ -34,7 +34,7 @@ SHAPES_SETTINGS: dict[str, Any] = {
     "goal": "generate",
     "data": {"images": PLACE},
     "text": {"target": {"kind": "words"}},
-    "training": {"label_smoothing": 0.0, "dev_examples": 200},
+    "training": {"label_smoothing": 0.0, "dev_examples": 200, "metric": "exact"},
 }
 """What a recipe should say about these images."""
 
@@ -63,7 +63,9 @@ def parse(scene: str) -> list[Shape]:
     """The shapes of a scene."""
     found = [_SHAPE.fullmatch(part) for part in scene.split(", ")]
     if len(found) > _CELLS**2 or None in found:
-        raise DataError(f"{scene[:60]!r} is no scene; write shapes as 'red circle 8 24 6, blue square 40 24 7'")
+        raise DataError(
+            f"{scene[:60]!r} is no scene; write shapes as 'red circle 8 24 6, blue square 40 24 7'"
+        )
     return [Shape(one[1], one[2], int(one[3]), int(one[4]), int(one[5])) for one in found if one is not None]
 
 
@@ -118,7 +120,9 @@ def caption(found: list[Shape]) -> str:
     if len(counts) == 1:
         (name, count) = next(iter(counts.items()))
         return f"there is a {name}" if count == 1 else f"there are {_NUMBERS[count]} {_many(name)}"
-    *most, last = [f"a {name}" if count == 1 else f"{_NUMBERS[count]} {_many(name)}" for name, count in counts.items()]
+    *most, last = [
+        f"a {name}" if count == 1 else f"{_NUMBERS[count]} {_many(name)}" for name, count in counts.items()
+    ]
     return f"{', '.join(most)} and {last}"
 
 

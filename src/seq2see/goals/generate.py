@@ -11,9 +11,9 @@ from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
 from seq2see.evaluation import Outcome, Texts
 from seq2see.evaluation.floors import Known
+from seq2see.goals.caption_model import CaptionModel
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.caption_model import CaptionModel
 from seq2see.goals.image_choices import choose_captions, images_asked
 from seq2see.goals.sources import (
     KeepsColumns,

@@ -44,7 +44,9 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
     choice = Choice()
     _take_images(choice, found.sample)
     if model:
-        choice.take(preset("caption-tiny"), "model: caption-tiny (a residual network, and attention on its map)")
+        choice.take(
+            preset("caption-tiny"), "model: caption-tiny (a residual network, and attention on its map)"
+        )
     kind = asked.get("text", {}).get("target", {}).get("kind", "words")
     choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
     choice.take({"decoding": {"length_penalty": 1.0}}, "")
@@ -59,10 +61,16 @@ def _take_images(choice: Choice, sample: Sequence[Pair]) -> None:
     height, width = (round(median(one.size[side] for one in looked)) for side in (1, 0))
     scale = min(1.0, _SMALL / max(height, width))
     size = [max(1, round(side * scale)) for side in (height, width)]
-    how = "as they are" if scale == 1 and len({one.size for one in looked}) == 1 else f"most have {height} x {width}"
+    how = (
+        "as they are"
+        if scale == 1 and len({one.size for one in looked}) == 1
+        else f"most have {height} x {width}"
+    )
     choice.take({"data": {"image_size": size}}, f"images at {size[0]} x {size[1]} pixels ({how})")
     grey = all(map(is_grey, looked))
-    choice.take({"data": {"image_colours": "grey" if grey else "rgb"}}, "grey images" if grey else "images in colour")
+    choice.take(
+        {"data": {"image_colours": "grey" if grey else "rgb"}}, "grey images" if grey else "images in colour"
+    )
     choice.take({"decoding": {"batch_tokens": _READ_TOGETHER}}, "")
 
 
@@ -71,7 +79,9 @@ def _schedule(choice: Choice, count: int, times: int, asked: Mapping[str, Any], 
     batch = asked_training.get("batch_pairs") or min(_BATCH, max(8, count // 20))
     steps = asked_training.get("steps") or max(100, round(times * count / batch))
     if "steps" not in asked_training:
-        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({many(times, 'time')} through the data)")
+        choice.take(
+            {"training": {"steps": steps}}, f"{steps:,} steps ({many(times, 'time')} through the data)"
+        )
     every = max(10, steps // 15)
     choice.take(
         {

@@ -84,13 +84,13 @@ def images_are_read(recipe: Recipe) -> bool:
     front = recipe.model.front
     if isinstance(front, ImageFrontSettings) and recipe.data.images is None:
         raise SettingsError(
-            f"model.front.kind = {front.kind} reads images, and the sources are texts; name a folder of images, "
-            "say where they lie with --images, or choose another preset"
+            f"model.front.kind = {front.kind} reads images, and the sources are texts; name a folder of "
+            "images, say where they lie with --images, or choose another preset"
         )
     if recipe.data.images is not None and not isinstance(front, ImageFrontSettings):
         raise SettingsError(
-            f"the sources are images, and model.front.kind = {front.kind} reads texts; choose stem or patches, "
-            "or a preset such as resnet-tiny or vit-tiny"
+            f"the sources are images, and model.front.kind = {front.kind} reads texts; choose stem or "
+            "patches, or a preset such as resnet-tiny or vit-tiny"
         )
     return recipe.data.images is not None
 
@@ -183,7 +183,7 @@ def refuse_class_settings(recipe: Recipe) -> None:
 
 
 def known_inputs(examples: Sequence[Pair], recipe: Recipe) -> list[str]:
-    """What a few lines of code get to read: texts; of images nothing, since their names may tell the answer."""
+    """What a few lines of code get to read: of images nothing, since their names may tell the answer."""
     return ["image" if recipe.data.images is not None else one.source for one in examples]
 
 

@@ -73,7 +73,7 @@ class BasicBlock(nn.Module):
 
 
 class Bottleneck(BasicBlock):
-    """The same with a convolution of 3 x 3 between two of 1 x 1, which narrow and widen by four (figure 5)."""
+    """The same with a convolution of 3 x 3 between two of 1 x 1 that narrow and widen by four (figure 5)."""
 
     def _layers(self, channels: int, outputs: int, stride: int, norm: MapNorm) -> list[nn.Module]:
         inner = outputs // 4

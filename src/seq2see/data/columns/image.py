@@ -33,7 +33,9 @@ class Images:
     def learn(cls, examples: Iterable[Pair], size: tuple[int, int], channels: int, fit: Fit) -> "Images":
         """Take mean and deviation of the channels of some images."""
         plain = cls(ImageShape(channels, *size, (0.0,) * channels, (1.0,) * channels), fit)
-        pixels = np.concatenate(plain.encode(evenly(examples, _LOOKED_AT))).reshape(-1, channels, size[0] * size[1])
+        pixels = np.concatenate(plain.encode(evenly(examples, _LOOKED_AT))).reshape(
+            -1, channels, size[0] * size[1]
+        )
         values = pixels.astype(np.float64) / 255
         mean, spread = values.mean((0, 2)), values.std((0, 2))
         deviation = (round(max(one, 0.01), 4) for one in spread.tolist())  # images may all be of one colour

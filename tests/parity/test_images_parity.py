@@ -1,0 +1,172 @@
+"""ResNet and ViT against those of transformers: the same weights give the same values and gradients."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from seq2see.data.columns.contract import ImageShape, Vocabulary
+from seq2see.data.sides import Side
+from seq2see.models import ModelSettings, Network
+from seq2see.models.network import make_reader
+from seq2see.text.special import STANDARD
+
+transformers = pytest.importorskip("transformers")
+
+_NEAR = {"rtol": 1e-5, "atol": 1e-5}
+_SHAPE = ImageShape(3, 20, 24, (0.5,) * 3, (0.25,) * 3)
+
+
+class _NoHead(nn.Module):
+    """Stands where a head would."""
+
+
+def _reader(front: dict[str, Any], encoder: dict[str, Any], width: int = 16) -> Network:
+    values = {"width": width, "dropout": 0.0, "decoder": None, "front": front, "encoder": encoder}
+    pixels = Vocabulary(256, STANDARD, image=_SHAPE)
+    head: Any = _NoHead()
+    return make_reader(ModelSettings.model_validate(values), {"source": pixels}, lambda width: head)
+
+
+def _compare(ours: Network, theirs: nn.Module, weights: list[tuple[Tensor, Tensor]]) -> None:
+    """Both see the same images, and learn the same from them."""
+    torch.manual_seed(3)
+    images = torch.randint(0, 256, (4, 3, 20, 24), dtype=torch.uint8)
+    found = ours.encode({"source": Side(images)}).states
+    expected = theirs((images / 255 - 0.5) / 0.25).last_hidden_state
+    if expected.dim() == 4:
+        expected = expected.flatten(2).transpose(1, 2)
+    torch.testing.assert_close(found, expected, **_NEAR)
+    wanted = torch.randn_like(expected)
+    (found * wanted).sum().backward()
+    (expected * wanted).sum().backward()
+    for mine, yours in weights:
+        assert mine.grad is not None and yours.grad is not None
+        scale = yours.grad.abs().max()
+        torch.testing.assert_close(mine.grad / scale, yours.grad.view_as(mine) / scale, **_NEAR)
+
+
+def _layers(model: nn.Module) -> list[nn.Conv2d | nn.BatchNorm2d]:
+    """The convolutions and norms of a network, a block's shortcut after all else in it."""
+    parts = dict(model.named_children())
+    shortcut = parts.pop("shortcut", None)
+    found: list[nn.Conv2d | nn.BatchNorm2d] = []
+    for part in (*parts.values(), *([shortcut] if shortcut is not None else [])):
+        found += [part] if isinstance(part, nn.Conv2d | nn.BatchNorm2d) else _layers(part)
+    return found
+
+
+@pytest.mark.parametrize("trains", [True, False])
+@pytest.mark.parametrize("block", ["basic", "bottleneck"])
+def test_resnets_are_those_of_transformers(block: str, trains: bool) -> None:
+    torch.manual_seed(1)
+    widths, depths = [8, 16, 24], [2, 1, 2]
+    ours = _reader(
+        {"kind": "stem", "width": 12, "kernel": 7, "stride": 2, "pool": True},
+        {"kind": "resnet", "block": block, "widths": widths, "depths": depths},
+    )
+    config = transformers.ResNetConfig(
+        embedding_size=12, hidden_sizes=widths, depths=depths, layer_type=block, hidden_act="relu"
+    )
+    theirs = transformers.ResNetModel(config)
+    pairs = list(zip(_layers(ours), _layers(theirs), strict=True))
+    for mine, yours in pairs:
+        if isinstance(yours, nn.BatchNorm2d):
+            for value in (yours.weight, yours.running_var, yours.running_mean):
+                nn.init.uniform_(value, 0.5, 1.5)
+        mine.load_state_dict(yours.state_dict())
+    ours.train(trains)
+    theirs.train(trains)
+    weights = [
+        both for mine, yours in pairs for both in zip(mine.parameters(), yours.parameters(), strict=True)
+    ]
+    _compare(ours, theirs, weights)
+    for mine, yours in pairs:
+        for name, value in yours.state_dict().items():
+            torch.testing.assert_close(mine.state_dict()[name], value, **_NEAR)
+
+
+_VIT = {
+    "attention.query": "attention.q_proj",
+    "attention.key": "attention.k_proj",
+    "attention.value": "attention.v_proj",
+    "attention.output": "attention.o_proj",
+    "attention_residual.norm": "layernorm_before",
+    "feedforward.enter": "mlp.fc1",
+    "feedforward.leave": "mlp.fc2",
+    "feedforward_residual.norm": "layernorm_after",
+}
+
+
+def _vit_name(name: str) -> str:
+    """What a weight of ours is called there."""
+    own, kind = name.rsplit(".", 1)
+    outside = {
+        "front.first": "embeddings.cls_token",
+        "front.positions": "embeddings.position_embeddings",
+        "front.project.weight": "embeddings.patch_embeddings.projection.weight",
+        "front.project.bias": "embeddings.patch_embeddings.projection.bias",
+        "encoder.final_norm.weight": "layernorm.weight",
+        "encoder.final_norm.bias": "layernorm.bias",
+    }
+    if name in outside:
+        return outside[name]
+    layer, part = own.removeprefix("encoder.blocks.").split(".", 1)
+    return f"layers.{layer}.{_VIT[part]}.{kind}"
+
+
+def test_vits_are_those_of_transformers() -> None:
+    torch.manual_seed(2)
+    blocks = {"layers": 2, "heads": 2, "feedforward": 24, "activation": "gelu", "epsilon": 1e-12}
+    ours = _reader({"kind": "patches", "patch": 4}, {"kind": "transformer", "positions": "none", **blocks})
+    config = transformers.ViTConfig(
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=24,
+        image_size=(20, 24),
+        patch_size=4,
+        hidden_dropout_prob=0.0,
+    )
+    theirs = transformers.ViTModel(config, add_pooling_layer=False)
+    named = dict(theirs.named_parameters())
+    for weight in named.values():
+        nn.init.normal_(weight, std=0.3)
+    weights = []
+    for name, mine in ours.named_parameters():
+        yours = named.pop(_vit_name(name))
+        with torch.no_grad():
+            mine.copy_(yours.view_as(mine))
+        weights.append((mine, yours))
+    assert not named
+    theirs.train()
+    _compare(ours, theirs, weights)
+
+
+@pytest.mark.parametrize("norm", ["batch", "layer", "group"])
+@pytest.mark.parametrize("residual", [True, False])
+def test_other_images_of_a_batch_change_nothing_in_use(norm: str, residual: bool) -> None:
+    torch.manual_seed(4)
+    encoder = {"kind": "resnet", "widths": [8, 12], "depths": [1, 2], "norm": norm, "residual": residual}
+    network = _reader({"kind": "stem", "width": 8, "augment": {"flip": True, "shift": 2}}, encoder)
+    images = torch.randint(0, 256, (5, 3, 20, 24), dtype=torch.uint8)
+    network.train()
+    network.encode({"source": Side(images)})
+    network.eval()
+    together = network.encode({"source": Side(images)}).states
+    for row in range(5):
+        alone = network.encode({"source": Side(images[row : row + 1])}).states
+        torch.testing.assert_close(alone[0], together[row], **_NEAR)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    torch.testing.assert_close(
+        network.encode({"source": Side(images[order])}).states, together[order], **_NEAR
+    )
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none"])
+def test_patches_need_not_divide_the_image(positions: str) -> None:
+    front = {"kind": "patches", "patch": 7, "class_token": False, "positions": positions}
+    network = _reader(front, {"kind": "transformer", "layers": 1, "heads": 2, "positions": "none"})
+    memory = network.encode({"source": Side(torch.zeros(2, 3, 20, 24, dtype=torch.uint8))})
+    assert memory.states.shape == (2, 3 * 4, 16) and memory.mask.all()
