@@ -38,12 +38,13 @@ def _compare(ours: Network, theirs: nn.Module, weights: list[tuple[Tensor, Tenso
     if expected.dim() == 4:
         expected = expected.flatten(2).transpose(1, 2)
     torch.testing.assert_close(found, expected, **_NEAR)
+    assert expected.abs().mean() > 0.1
     wanted = torch.randn_like(expected)
     (found * wanted).sum().backward()
     (expected * wanted).sum().backward()
     for mine, yours in weights:
         assert mine.grad is not None and yours.grad is not None
-        scale = yours.grad.abs().max()
+        scale = yours.grad.abs().max().clamp(min=1)
         torch.testing.assert_close(mine.grad / scale, yours.grad.view_as(mine) / scale, **_NEAR)
 
 
@@ -73,8 +74,9 @@ def test_resnets_are_those_of_transformers(block: str, trains: bool) -> None:
     pairs = list(zip(_layers(ours), _layers(theirs), strict=True))
     for mine, yours in pairs:
         if isinstance(yours, nn.BatchNorm2d):
-            for value in (yours.weight, yours.running_var, yours.running_mean):
+            for value in (yours.weight, yours.running_var):
                 nn.init.uniform_(value, 0.5, 1.5)
+            nn.init.normal_(yours.running_mean, std=0.2)
         mine.load_state_dict(yours.state_dict())
     ours.train(trains)
     theirs.train(trains)

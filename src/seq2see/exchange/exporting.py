@@ -33,6 +33,8 @@ def export_run(run: Path, folder: Path) -> str:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RunError(f"{folder} is not empty; name another place")
     model = load(run, "cpu")
+    if model.recipe.data.images is not None:
+        raise SettingsError(f"{run} reads images, and models that read texts alone can be exported so far")
     name = _family_name(model)
     config = FAMILIES[name].config(model.recipe.model)
     write = {"complete": _write_decoder, "fill": _write_filler, "generate": _write_pair}[model.recipe.goal]

@@ -21,8 +21,9 @@ def shift(images: Tensor, most: int) -> Tensor:
     rows = down + torch.arange(height, device=images.device)  # (B, H)
     columns = right + torch.arange(width, device=images.device)
     each = torch.arange(count, device=images.device)[:, None, None]
-    # Indices before and after the channels put the channels last.
-    return padded[each, :, rows[:, :, None], columns[:, None]].permute(0, 3, 1, 2)
+    # Indices before and after the channels put the channels last. With such strides, torch 2.13 writes past
+    # its memory in the gradients of convolutions of few channels.
+    return padded[each, :, rows[:, :, None], columns[:, None]].permute(0, 3, 1, 2).contiguous()
 
 
 def crop(images: Tensor, most: float) -> Tensor:
