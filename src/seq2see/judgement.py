@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seq2see.data import Pair
+from seq2see.data.image_file import ImageFile
 from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.evaluation import METRICS, Outcome, score
 from seq2see.evaluation.confusion import FIGURES, confusion
@@ -124,6 +125,8 @@ def training_examples(model: Predictor) -> list[Pair] | None:
         file = checked_file(data.train, data, goal_named(model.recipe.goal), training=True)
         if file.running:
             return None  # there is no floor under running text, which may be large
+        if isinstance(file, ImageFile):
+            file.decodes = False  # a floor knows the targets alone
         found = list(file.pairs("skip"))
     except Seq2seeError:
         return None

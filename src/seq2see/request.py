@@ -22,6 +22,7 @@ from seq2see.settings import merge, override, read_yaml
 __all__ = [
     "COLUMNS",
     "Request",
+    "compose_asked",
     "given_settings",
     "goal_asked",
     "goal_for",
@@ -139,7 +140,15 @@ def goal_asked(request: Request) -> str:
     """The goal that a request will have: the one that it names, or that the data look like."""
     named, given = given_settings(request)
     layers = [task_settings(request.data), named, given, request.wishes(Path())]
-    return goal_for(reduce(merge, layers), compose_parts(layers, request.recipe or "recipe"))[0]
+    return goal_for(reduce(merge, layers), compose_asked(layers, request.recipe or "recipe"))[0]
+
+
+def compose_asked(layers: Sequence[dict[str, Any]], origin: str) -> Parts:
+    """Settings before any is chosen; those of parts are for images, where sources are some."""
+    images = reduce(merge, layers).get("data", {}).get("images") is not None
+    kinds = {"front": "stem", "encoder": "resnet", "decoder": "recurrent"} if images else {}
+    parts = {"model": {part: {"kind": kind} for part, kind in kinds.items()}}
+    return compose_parts([parts, *layers], origin)
 
 
 def goal_for(values: dict[str, Any], asked: Parts) -> tuple[str, str]:

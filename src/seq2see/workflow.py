@@ -30,8 +30,16 @@ from seq2see.goals.fine_tuning import choose_fine_tuning
 from seq2see.goals.text_values import COUNTED, counted_by
 from seq2see.judgement import Floor, floor_of
 from seq2see.models import Network
-from seq2see.recipe import Recipe, compose, compose_parts, read_recipe
-from seq2see.request import Request, given_settings, goal_for, not_begun, refuse_decoder, writing
+from seq2see.recipe import Recipe, compose, read_recipe
+from seq2see.request import (
+    Request,
+    compose_asked,
+    given_settings,
+    goal_for,
+    not_begun,
+    refuse_decoder,
+    writing,
+)
 from seq2see.run import DataFacts, Run, device_of
 from seq2see.settings import merge, write_yaml
 from seq2see.training import Checkpoints, Depths, PlainReport, Progress, Report, Trainer, Unbroken
@@ -140,7 +148,7 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     named = merge(task_settings(request.data), named)
     origin = request.recipe or "recipe"
     # Wrong keys and values are refused before a large file is read.
-    asked = compose_parts([named, given, wishes], origin)
+    asked = compose_asked([named, given, wishes], origin)
     if request.data == "-":
         with writing(folder):
             save_standard_input(folder / "pairs.tsv")

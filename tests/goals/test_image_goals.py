@@ -143,6 +143,12 @@ def test_killed_anywhere_and_resumed_is_bit_identical(
     assert traces[0] == traces[1]
 
 
+def test_settings_of_image_parts_need_no_preset(images: Path, tmp_path: Path) -> None:
+    trained = _run(images, tmp_path / "run", "model.front.augment.flip=false", preset=None, max_steps=2)
+    front = trained.model.recipe.model.front.model_dump()
+    assert front["kind"] == "stem" and front["augment"]["flip"] is False and front["augment"]["shift"] == 2
+
+
 def test_a_run_goes_on_where_its_images_have_moved(tmp_path: Path) -> None:
     folder = _shapes(tmp_path / "here", 10)
     _run(folder, tmp_path / "run", max_steps=6)

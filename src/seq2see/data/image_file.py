@@ -43,6 +43,8 @@ class ImageFile(PairFile):
         if self.by_class:
             self.paths = [Path(self.name)]
         self._place = self._where()
+        self.decodes = check is not None
+        """Whether images are looked at, which takes time, or their names alone."""
         self._seen = ""
 
     def _where(self) -> str:
@@ -107,7 +109,7 @@ class ImageFile(PairFile):
             source.encode()
             if MARK in name:
                 raise DataError(f"{name!r} is no name of an image in {self._place}")
-            if self._check is not None and source != self._seen:
+            if self.decodes and source != self._seen:
                 read_image(source)
             self._seen = source
         except UnicodeEncodeError:

@@ -33,6 +33,10 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     _take_images(choice, found.sample)
     if model:
         choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
+        choice.take(
+            {"model": {"front": {"augment": {"flip": True}}}},
+            "training mirrors images (model.front.augment.flip=false where left and right matter)",
+        )
     # A few hundred images are gone through often, many seldom.
     times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
     _schedule(choice, found.count, times, asked, metric)

@@ -172,6 +172,6 @@ class ModelSettings(Settings):
             raise ValueError(
                 f"a transformer decoder looks at states of the model's width {self.width}, and those of "
                 f"the encoder have {self.memory_width}; leave encoder.hidden out, or choose "
-                "decoder.kind=recurrent"
+                "decoder.kind=recurrent, or of a resnet encoder.project=true"
             )
         return self
