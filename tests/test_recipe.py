@@ -4,9 +4,11 @@ import pytest
 import torch
 from networks import make_network
 
+from seq2see.data.columns import ImageShape
 from seq2see.errors import SettingsError
 from seq2see.goals.generate import network_of
-from seq2see.models import Vocabulary, make_reader
+from seq2see.models import Vocabulary, make_encoder_decoder, make_reader
+from seq2see.models.fronts import ImageFrontSettings
 from seq2see.models.heads import ClassHead
 from seq2see.recipe import VERSION, compose, preset, presets, read_recipe
 from seq2see.settings import override, write_yaml
@@ -110,9 +112,18 @@ def test_an_unknown_preset():
 def test_every_preset_composes_and_builds(name):
     """D8: each preset is a whole recipe, and its model can be made and used."""
     recipe = compose([preset(name), DATA], name)
+    size = recipe.data.image_size or (28, 28)
+    pixels = Vocabulary(256, STANDARD, image=ImageShape(3, *size, (0.5,) * 3, (0.2,) * 3))
+    images = isinstance(recipe.model.front, ImageFrontSettings)
     with torch.device("meta"):
+        if images and recipe.model.decoder is not None:
+            assert make_encoder_decoder(recipe.model, pixels, Vocabulary(40, STANDARD)).head.size == 40
+            return
         if recipe.model.decoder is None:
-            columns = {"source": Vocabulary(40, STANDARD), "letters": Vocabulary(40, STANDARD)}
+            columns = {
+                "source": pixels if images else Vocabulary(40, STANDARD),
+                "letters": Vocabulary(40, STANDARD),
+            }
             head = ClassHead(recipe.model.memory_width, 0, 2, recipe.model.head, pieces=9)
             assert make_reader(recipe.model, columns, lambda width: head).head is head
             return
@@ -144,7 +155,7 @@ LOCATION = (*RNN, "model.decoder.attention=location")
         (["model.encoder.kind=recurent"], "model.encoder.kind = 'recurent'; did you mean 'recurrent'"),
         (
             ["model.encoder.kind=rnn"],
-            "model.encoder.kind = 'rnn'; choose from convolution, none, recurrent, tran",
+            "model.encoder.kind = 'rnn'; choose from convolution, none, recurrent, resnet, tran",
         ),
         (["model.decoder.kind=convolution"], "decoder.kind = 'convolution'; choose from recurrent, transf"),
         ([*RNN, "model.decoder.attention=aditive"], "attention = 'aditive': .* did you mean 'additive'"),

@@ -232,7 +232,7 @@ def test_very_short_sources_end(training):
         (
             "task:",
             "there is no task ''; choose from brackets, case, copy, count, dates, numbers, parity, "
-            "pos-pattern, reverse, sort",
+            "pos-pattern, reverse, shapes, sort",
         ),
         ("task:copy,task:sort", "there is no task 'copy,task'; "),
         ("task:copy:sed=2", "task:copy has no option 'sed'; did you mean 'seed'?"),
