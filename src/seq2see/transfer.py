@@ -97,8 +97,10 @@ class Start:
         kinds: tuple[Literal["encoder", "decoder"], ...] = ("encoder", "decoder")
         limits = [self.recipe.model.length_limit(side) for side in kinds if side in self.parts]
         limit = min((one for one in limits if one is not None), default=longest)
-        data = {"data": {"max_length": limit}} if limit < longest else {}
-        return {"model": model, "text": text, **data}
+        data: dict[str, Any] = {"max_length": limit} if limit < longest else {}
+        if "encoder" in self.parts and self.recipe.data.images is not None:
+            data |= {name: old["data"][name] for name in ("image_size", "image_fit", "image_colours")}
+        return {"model": model, "text": text, **({"data": data} if data else {})}
 
     def refuse_contradictions(self, asked: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         """Refuse settings that were asked for and cannot be had with the weights of the old run."""

@@ -156,6 +156,24 @@ def test_a_run_goes_on_where_its_images_have_moved(tmp_path: Path) -> None:
     assert _run(moved, tmp_path / "run", resume=True, max_steps=8).progress.step == 8
 
 
+def test_a_run_begins_with_another_and_its_size_of_images(
+    classifier: Path, images: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "numbers.tsv"
+    table.write_text("".join(f"circle/{n:03}.png\t{n}\n" for n in range(24)))
+    request = Request(
+        str(table),
+        out=str(tmp_path / "run"),
+        images=str(images),
+        goal="regress",
+        start=str(classifier),
+        max_steps=2,
+    )
+    found = train(request, tell=lambda _: None).model
+    assert found.recipe.data.image_size == (16, 16)
+    assert load(tmp_path / "run").recipe.model.encoder == load(classifier).recipe.model.encoder
+
+
 def test_averages_take_the_mean_of_statistics_and_keep_counters(classifier: Path) -> None:
     checkpoints = Checkpoints(classifier)
     steps = [int(path.stem.removeprefix("look-")) for path in checkpoints.looks()]
