@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from seq2see.data import Pair
 from seq2see.data.columns import Labels, LabelSets
+from seq2see.data.image_sets import image_name
 from seq2see.data.kinds import CLASSES
 from seq2see.data.survey import Survey
 from seq2see.data.values import SEPARATOR, parse_number, split_labels
@@ -233,17 +234,28 @@ class Classifier(ReadingModel[Classified]):
 
     def worst(self, examples: Sequence[Pair], outcome: Outcome, count: int) -> list[dict[str, Any]]:
         """Texts whose class was missed, those first where the model was surest."""
-        found = list(self.answers(examples))
+        found = self._said(outcome) if len(outcome) == len(examples) else None
+        if found is None:
+            found = list(self.answers(examples))
         wrong = [(one, said) for one, said in zip(examples, found, strict=True) if not self._right(one, said)]
         wrong.sort(key=lambda pair: -max(pair[1].probabilities.values(), default=0.0))
         return [
             {
-                "text": one.source,
+                **({"image": image_name(one.source)} if self.reads_images else {"text": one.source}),
                 "said": said.text,
                 "sure": f"{max(said.probabilities.values(), default=0.0):.0%}",
                 "should be": one.target,
             }
             for one, said in wrong[:count]
+        ]
+
+    def _said(self, outcome: Outcome) -> list[Classified] | None:
+        """The answers of an outcome, if it has all of them with their probabilities."""
+        if not isinstance(outcome, Classes) or outcome.probabilities is None:
+            return None
+        return [
+            Classified((outcome.labels[place],), dict(zip(self.labels, map(float, chances), strict=True)))
+            for place, chances in zip(outcome.predicted, outcome.probabilities, strict=True)
         ]
 
     def _right(self, example: Pair, said: Classified) -> bool:
