@@ -102,7 +102,7 @@ def test_what_images_do_not_have_yet_is_refused(
     with pytest.raises(SettingsError, match=r"model\.front\.kind = tokens reads texts"):
         train(Request(str(images), out=str(tmp_path / "tokens"), preset="reader-rnn"), tell=lambda _: None)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="has no images"):
+    with pytest.raises(DataError, match="is a directory without images"):
         _run(tmp_path / "empty", tmp_path / "none")
 
 

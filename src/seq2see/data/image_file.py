@@ -95,7 +95,8 @@ class ImageFile(PairFile):
                 continue
             yield from self._usable(number, Fields(name, label or "", ""))
         if not found:
-            raise DataError(f"{self.name} has no images; name a folder with some, or a file of examples")
+            what = "is a directory without" if Path(self.name).is_dir() else "has no"
+            raise DataError(f"{self.name} {what} images; name a file of examples, or a folder of images")
 
     def _usable(self, number: int, fields: Fields) -> Iterator[Pair | Problem]:
         for item in super()._usable(number, fields):
