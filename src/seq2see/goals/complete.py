@@ -59,7 +59,7 @@ class Complete(KeepsColumns):
             choice.take({"model": {"decoder": {"kind": "recurrent", "attention": "none"}}}, "")
         context = asked.get("data", {}).get("max_length", _CONTEXT)
         choice.take({"data": {"max_length": _CONTEXT}}, f"{_CONTEXT} tokens are seen together")
-        choice.take({"decoding": {"sample": True, "temperature": 0.8}}, "")
+        choice.take({"decoding": {"sample": True, "temperature": 0.8}, "text": {"begins": True}}, "")
         _schedule(choice, size / letters, context, asked.get("training", {}))
         return choice
 
