@@ -10,33 +10,13 @@ from typing import Any
 
 import pytest
 import torch
-from complete_runs import GPT, RNN, TEXT, passages, trained
+from complete_runs import GPT, TEXT, passages, trained
 
 from seq2see import load
 from seq2see.errors import SettingsError
 from seq2see.goals.completer import Completer
 from seq2see.lens.edits import Force, Off
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("complete")
-
-
-@pytest.fixture(scope="module")
-def gpt(folder: Path) -> Completer:
-    return load(trained(folder, "gpt"), device="cpu")
-
-
-@pytest.fixture(scope="module")
-def rnn(folder: Path) -> Completer:
-    return load(trained(folder, "rnn", preset="char-rnn", settings=RNN), device="cpu")
-
-
-@pytest.fixture(params=["gpt", "rnn"])
-def model(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
