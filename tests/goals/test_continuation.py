@@ -146,6 +146,22 @@ def test_the_lens_shows_one_text_that_looks_back(model: Completer) -> None:
         assert by_token.triu(1).abs().max() == 0 < by_token.abs().max()
 
 
+def test_a_text_without_a_begin_symbol(folder: Path) -> None:
+    """As GPT-2 has it: the first token is read, and not foretold."""
+    run = trained(folder, "bare", settings=(*GPT, "text.begins=false"))
+    model = load(run, device="cpu")
+    view = model.attention("1: the cat", max_length=4)
+    ids = model.tokenizer.encode("1: the cat")
+    found = next(model.decode(["1: the cat"], beam=1, max_length=4))[0]
+    assert view.read[:2] == ["1", ":"] and view.predicted[0] == ":"
+    assert view.output == found.text
+    scores = model.network.logits(torch.tensor([ids]))[0, -1].log_softmax(-1).detach()
+    assert view.steps[len(ids) - 1].log_probability == pytest.approx(
+        float(scores[found.ids[len(ids)]]), rel=1e-4
+    )
+    assert next(model.decode([""], beam=1, max_length=4))[0].ids != ()
+
+
 def test_edits_change_what_follows(gpt: Completer, folder: Path, seq2see: Any) -> None:
     edit = Off.model_validate({"at": "decoder.*.self", "how": "uniform"})
     view = gpt.attention("1: the cat", max_length=4, edits=[edit])

@@ -278,8 +278,8 @@ class Completer(Shown):
 
     @property
     def codec(self) -> Codec:
-        """What the lens reads texts with: the begin symbol stands before them."""
-        return Codec(self.tokenizer, self.tokenizer, begins=True)
+        """What the lens reads texts with."""
+        return Codec(self.tokenizer, self.tokenizer, begins=self.recipe.text.begins)
 
     @property
     def lens(self) -> RunningLens:
