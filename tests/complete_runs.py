@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from compared import Killer
+
 from seq2see.data import Pair
 from seq2see.data.passages import cut
-from seq2see.training.report import Look, Step
 from seq2see.workflow import Request, train
 
 TEXT = "".join(f"{number}: the cat sat on {'mat' if number % 2 else 'a hat'} 😀\r\n" for number in range(300))
@@ -20,25 +21,6 @@ SMALL = [
 ]
 GPT = (*SMALL, "model.decoder.heads=2", "model.decoder.feedforward=32")
 RNN = (*SMALL, "model.decoder.hidden=16")
-
-
-class Killed(BaseException):
-    """Stands for a process that is gone between two steps."""
-
-
-class Killer:
-    """Ends training right after a step, without a word to anyone."""
-
-    def __init__(self, at: int | None = None) -> None:
-        self._at = at
-
-    def step(self, step: Step) -> None:
-        if step.step == self._at:
-            raise Killed
-
-    def look(self, look: Look) -> None: ...
-
-    def note(self, text: str) -> None: ...
 
 
 def trained(folder: Path, name: str = "run", killed: int | None = None, **asked: Any) -> Path:

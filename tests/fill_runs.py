@@ -4,7 +4,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from seq2see.training.report import Look, Step
+from compared import Killer
+
 from seq2see.workflow import Request, train
 
 NOUNS, PLACES = ("cat", "dog", "bird", "man"), ("mat", "chair", "roof")
@@ -21,25 +22,6 @@ SMALL = (
     "training.save_every=3",
     "training.device=cpu",
 )
-
-
-class Killed(BaseException):
-    """Stands for a process that is gone between two steps."""
-
-
-class Killer:
-    """Ends training right after a step, without a word to anyone."""
-
-    def __init__(self, at: int | None = None) -> None:
-        self._at = at
-
-    def step(self, step: Step) -> None:
-        if step.step == self._at:
-            raise Killed
-
-    def look(self, look: Look) -> None: ...
-
-    def note(self, text: str) -> None: ...
 
 
 def sentences(count: int = 400, seed: int = 1) -> list[str]:

@@ -38,7 +38,11 @@ BERT = {
 PLAIN = {"front": {"scale": False}}
 MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "gpt2": ("complete", {"encoder": NONE, "decoder": LEARNED, **PLAIN}, "GPT2LMHeadModel"),
-    "gpt2, scaled": ("complete", {"encoder": NONE, "decoder": LEARNED}, "GPT2LMHeadModel"),
+    "gpt2, scaled": (
+        "complete",
+        {"encoder": NONE, "decoder": LEARNED | {"activation": "relu-squared"}},
+        "GPT2LMHeadModel",
+    ),
     "llama": ("complete", {"encoder": NONE, "decoder": ROTARY, **PLAIN}, "LlamaForCausalLM"),
     "llama, groups": (
         "complete",

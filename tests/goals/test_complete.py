@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from complete_runs import GPT, RNN, TEXT, Killed, passages, trained
+from compared import Killed, same
+from complete_runs import GPT, RNN, TEXT, passages, trained
 
 from seq2see import load
 from seq2see.data import Pair
@@ -19,30 +20,9 @@ from seq2see.goals import GOALS
 from seq2see.goals.completer import Completer
 from seq2see.models import make_decoder_only
 from seq2see.models.contracts import Vocabulary
-from seq2see.models.weights import read_tensors
 from seq2see.recipe import compose, preset
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
 from seq2see.text.special import STANDARD
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("complete")
-
-
-@pytest.fixture(scope="module")
-def gpt(folder: Path) -> Completer:
-    return load(trained(folder, "gpt"), device="cpu")
-
-
-@pytest.fixture(scope="module")
-def rnn(folder: Path) -> Completer:
-    return load(trained(folder, "rnn", preset="char-rnn", settings=RNN), device="cpu")
-
-
-@pytest.fixture(params=["gpt", "rnn"])
-def model(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 @pytest.mark.parametrize("kind", ["gpt", "rnn"])
@@ -54,10 +34,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(kind: str, tmp_path: Path) -> 
         with pytest.raises(Killed):
             trained(tmp_path, name, killed=int(killed), **asked)
         run = trained(tmp_path, name, resume=True, **asked)
-        for file in ("model.safetensors", "state/training.safetensors"):
-            weights, expected = (read_tensors(one / file)[0] for one in (run, whole))
-            assert weights.keys() == expected.keys()
-            assert all(torch.equal(weights[name], expected[name]) for name in weights)
+        assert same(run, whole)
         records = [
             [json.loads(line) for line in (one / "metrics.jsonl").read_text().splitlines()]
             for one in (run, whole)

@@ -10,33 +10,13 @@ from typing import Any
 
 import pytest
 import torch
-from complete_runs import GPT, RNN, TEXT, passages, trained
+from complete_runs import GPT, TEXT, passages, trained
 
 from seq2see import load
 from seq2see.errors import SettingsError
 from seq2see.goals.completer import Completer
 from seq2see.lens.edits import Force, Off
 from seq2see.text import BEGIN, END, PAD, UNKNOWN
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("complete")
-
-
-@pytest.fixture(scope="module")
-def gpt(folder: Path) -> Completer:
-    return load(trained(folder, "gpt"), device="cpu")
-
-
-@pytest.fixture(scope="module")
-def rnn(folder: Path) -> Completer:
-    return load(trained(folder, "rnn", preset="char-rnn", settings=RNN), device="cpu")
-
-
-@pytest.fixture(params=["gpt", "rnn"])
-def model(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
@@ -164,6 +144,22 @@ def test_the_lens_shows_one_text_that_looks_back(model: Completer) -> None:
         by_token = model.attribution("1: the cat", max_length=4, kind=kind)
         assert by_token.shape == (len(view.predicted), len(view.read))
         assert by_token.triu(1).abs().max() == 0 < by_token.abs().max()
+
+
+def test_a_text_without_a_begin_symbol(folder: Path) -> None:
+    """As GPT-2 has it: the first token is read, and not foretold."""
+    run = trained(folder, "bare", settings=(*GPT, "text.begins=false"))
+    model = load(run, device="cpu")
+    view = model.attention("1: the cat", max_length=4)
+    ids = model.tokenizer.encode("1: the cat")
+    found = next(model.decode(["1: the cat"], beam=1, max_length=4))[0]
+    assert view.read[:2] == ["1", ":"] and view.predicted[0] == ":"
+    assert view.output == found.text
+    scores = model.network.logits(torch.tensor([ids]))[0, -1].log_softmax(-1).detach()
+    assert view.steps[len(ids) - 1].log_probability == pytest.approx(
+        float(scores[found.ids[len(ids)]]), rel=1e-4
+    )
+    assert next(model.decode([""], beam=1, max_length=4))[0].ids != ()
 
 
 def test_edits_change_what_follows(gpt: Completer, folder: Path, seq2see: Any) -> None:

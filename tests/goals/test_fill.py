@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from fill_runs import NOUNS, PLACES, SMALL, Killed, filler, sentences
+from compared import Killed, same
+from fill_runs import NOUNS, PLACES, SMALL, filler, sentences
 
 from seq2see import load
 from seq2see.data import Pair
@@ -17,7 +18,6 @@ from seq2see.data.passages import BEGINS, ENDS, packed
 from seq2see.errors import DataError, SettingsError
 from seq2see.goals.filler import Filler
 from seq2see.lens.edits import parse_edit
-from seq2see.models.weights import read_tensors
 from seq2see.text import MASK, Kind, SourceCodec, Tokenizer, TokenizerSettings
 from seq2see.text.words import word_starts
 
@@ -175,10 +175,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(unit: str, tmp_path: Path) -> 
         with pytest.raises(Killed):
             filler(tmp_path, f"killed {number}", int(killed), **asked)
         run = filler(tmp_path, f"killed {number}", resume=True, **asked)
-        for file in ("model.safetensors", "state/training.safetensors"):
-            weights, expected = (read_tensors(one / file)[0] for one in (run, whole))
-            assert weights.keys() == expected.keys()
-            assert all(torch.equal(weights[name], expected[name]) for name in weights)
+        assert same(run, whole)
         records = [
             [json.loads(line) for line in (one / "metrics.jsonl").read_text().splitlines()]
             for one in (run, whole)

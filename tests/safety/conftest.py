@@ -1,9 +1,10 @@
 """A short training run to disturb."""
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,26 @@ def short(pairs: Path, tmp_path: Path) -> Callable[..., Trained]:
 
 
 @pytest.fixture
-def command(pairs: Path, tmp_path: Path) -> Callable[..., "subprocess.Popen[bytes]"]:
-    """Starts `seq2see train` on the pairs in a process and a process group of its own."""
+def command(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    """Starts `seq2see train` on the pairs in a process and a process group of its own, gone after the test.
+
+    Lost connections are noticed there, also where the tests themselves were started with nohup.
+    """
+    begun = []
+
+    def notice() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
     def begin(*words: str, steps: int = 6, **how: Any) -> "subprocess.Popen[bytes]":
         options = [word for setting in SETTINGS for word in ("--set", setting)]
         line = [sys.executable, "-m", "seq2see", "train", str(pairs), "--max-steps", str(steps)]
-        how = {"cwd": tmp_path, "stderr": subprocess.PIPE, "start_new_session": True} | how
-        return subprocess.Popen([*line, *options, *words], env={**os.environ, "COLUMNS": "200"}, **how)
+        usual = {"cwd": tmp_path, "stderr": subprocess.PIPE, "start_new_session": True, "preexec_fn": notice}
+        environment = {**os.environ, "COLUMNS": "200"}
+        begun.append(subprocess.Popen([*line, *options, *words], env=environment, **(usual | how)))
+        return begun[-1]
 
-    return begin
+    yield begin
+    for child in begun:
+        if child.poll() is None:
+            child.kill()
+            child.wait()

@@ -270,7 +270,7 @@ def test_a_saved_page_offers_only_what_was_saved(page, models, tmp_path):
     settled(page)
     assert page.locator("#draw option").all_text_contents() == [
         "attention weights",
-        "rollout through the encoder",
+        "rollout through all layers",
     ]
     assert page.input_value("#draw") == "weights"
 

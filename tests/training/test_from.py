@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from compared import same
-from fill_runs import SMALL, Killed, Killer, filler, labelled, sentences
+from compared import Killed, Killer, same
+from fill_runs import SMALL, filler, labelled, sentences
 
 from seq2see import load
 from seq2see.errors import RunError, SettingsError

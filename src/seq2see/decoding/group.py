@@ -70,15 +70,12 @@ class Group:
             for start, request in zip(self._starts, requests, strict=True)
         ]
         self._filters = Filters(special, deadlines, forced, device)
-        self._begin(memory, [(special.begin, *request.prompt) for request in requests], read)
+        self._begin(memory, [_opening(request, special.begin) for request in requests], read)
 
     def _begin(
         self, memory: Memory | None, prompts: Sequence[tuple[int, ...]], read: Sequence[tuple[int, ...]]
     ) -> None:
-        """Read what stands before each output and its prefix, but for the last token, left to the first step.
-
-        `prompts` begin with the begin symbol.
-        """
+        """Read what stands before each output, and its prefix, but for the last token of both."""
         device, padding = self._generator.device, self._generator.special.pad
         rows = [(*prompt, *tokens) for prompt, tokens in zip(prompts, read, strict=True)]
         prefix = Prefix.of([row[:-1] for row in rows], padding, device)
@@ -266,6 +263,11 @@ def log_normalisers(logits: Tensor) -> Tensor:
         return logits.logsumexp(-1)
     parts = logits.flatten(0, 1).split(max(1, _CHUNK // logits.shape[2]))
     return torch.cat([part.logsumexp(-1) for part in parts]).view(logits.shape[:2])
+
+
+def _opening(request: Request, begin: int) -> tuple[int, ...]:
+    """What is read before an output: at least one token."""
+    return (begin, *request.prompt) if request.begins or not request.prompt else request.prompt
 
 
 def _readable(request: Request, end: int) -> tuple[int, ...]:

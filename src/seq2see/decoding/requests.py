@@ -21,6 +21,8 @@ class Request:
     """Names the stream of random numbers, so that samples do not depend on other requests."""
     prompt: tuple[int, ...] = ()
     """What is read before the output begins: no part of the output, and its probability does not count."""
+    begins: bool = True
+    """Whether the begin symbol stands before the prompt; without a prompt it stands there in any case."""
     open_ended: bool = False
     """At the limit an output is left as it is; otherwise its last token must be the end symbol."""
     stops: Callable[[Sequence[int]], bool] | None = None

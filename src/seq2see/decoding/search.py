@@ -71,14 +71,16 @@ def search(
     scored: bool = True,
     least: int = 1,
     follow: Follow | None = None,
+    prompt: Sequence[int] = (),
     open_ended: bool = False,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each encoded source, best first, from a search that all of them begin together.
 
-    The search ends when fewer than `least` sources are left, and has no hypotheses for those.
+    The search ends when fewer than `least` sources are left, and has no hypotheses for those. A prompt is
+    read in place of the begin symbol.
     """
     requests = [
-        Request(settings, limit, tuple(prefix), key, open_ended=open_ended)
+        Request(settings, limit, tuple(prefix), key, tuple(prompt), begins=not prompt, open_ended=open_ended)
         for limit, prefix, key in zip(
             limits, prefixes or [()] * len(limits), keys or range(len(limits)), strict=True
         )

@@ -14,7 +14,8 @@ from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.completer import Completer
 from seq2see.goals.contract import Columns, Examples, Predictor
-from seq2see.goals.sources import KeepsColumns, refuse_class_settings, refuse_several_targets
+from seq2see.goals.running_choices import choose_running_schedule, refuse_columns
+from seq2see.goals.sources import KeepsColumns
 from seq2see.models import DecoderOnly, make_decoder_only
 from seq2see.models.settings import RecurrentDecoderSettings
 from seq2see.recipe import Recipe, preset
@@ -25,10 +26,6 @@ __all__ = ["Complete"]
 
 _SUBWORDS_FROM = 10_000_000
 """Characters of text from which on sub-words are worth their vocabulary."""
-_TIMES = 20
-"""How often a text is gone through, unless it is very small or large."""
-_FEWEST, _MOST = 500, 50_000
-"""Steps."""
 _CONTEXT = 128
 _BATCH = 1024
 
@@ -59,8 +56,11 @@ class Complete(KeepsColumns):
             choice.take({"model": {"decoder": {"kind": "recurrent", "attention": "none"}}}, "")
         context = asked.get("data", {}).get("max_length", _CONTEXT)
         choice.take({"data": {"max_length": _CONTEXT}}, f"{_CONTEXT} tokens are seen together")
-        choice.take({"decoding": {"sample": True, "temperature": 0.8}}, "")
-        _schedule(choice, size / letters, context, asked.get("training", {}))
+        choice.take({"decoding": {"sample": True, "temperature": 0.8}, "text": {"begins": True}}, "")
+        training = asked.get("training", {})
+        batch = training.get("batch_tokens", max(_BATCH, context))
+        shown = f"batches of {max(1, batch // context)} windows"
+        choose_running_schedule(choice, size / letters, batch, shown, 20, training)
         return choice
 
     def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
@@ -110,29 +110,9 @@ def _tokens(choice: Choice, size: int, asked: str | None) -> float:
     return 3.0
 
 
-def _schedule(choice: Choice, tokens: float, context: int, asked: Mapping[str, Any]) -> None:
-    batch = asked.get("batch_tokens", max(_BATCH, context))
-    steps = asked.get("steps") or min(_MOST, max(_FEWEST, round(_TIMES * tokens / batch)))
-    if "steps" not in asked:
-        times = steps * batch / tokens
-        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the text)")
-    every = max(10, steps // 20)
-    choice.take({"training": {"batch_tokens": batch}}, f"batches of {max(1, batch // context)} windows")
-    choice.take({"training": {"schedule": "cosine"}}, "learning rate: warm-up, then a cosine to zero")
-    choice.take({"training": {"warmup": steps // 20, "save_every": every, "label_smoothing": 0.0}}, "")
-    choice.take({"training": {"evaluate_every": every}}, f"a look at the held-out text every {every:,} steps")
-    choice.take({"training": {"metric": "loss"}}, "the weights with the best loss are kept")
-
-
 def _refuse_misfits(recipe: Recipe) -> None:
-    model, data = recipe.model, recipe.data
-    refuse_several_targets(recipe)
-    refuse_class_settings(recipe)
-    named = {"--features": data.features, "--numbers": data.numbers, "--categories": data.categories}
-    for name in (name for name, value in (named | {"--by": data.by}).items() if value):
-        raise SettingsError(
-            f"{name} is for examples with a source, and --goal complete has none; leave it out"
-        )
+    model = recipe.model
+    refuse_columns(recipe, "source")
     if model.decoder is None:
         raise SettingsError(
             "a model that writes on needs a decoder, and model.decoder is none; choose --preset gpt-tiny"

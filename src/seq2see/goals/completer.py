@@ -40,6 +40,8 @@ _WINDOW = 256
 """Prompts that are gone on with together at the most."""
 _TOGETHER = 4096
 """Tokens whose scores are worked out together."""
+_SCORES = 1 << 26
+"""Scores that are held at once: 256 MB."""
 _LINES = 4096
 
 _Numbers = npt.NDArray[np.float64]
@@ -101,7 +103,13 @@ class Completer(Shown):
             for places in by_length(rows, range(len(rows)), settings.batch_tokens // _width(settings)):
                 texts = [self._prompt(rows[place], done + place, settings) for place in places]
                 events = write_on(
-                    self.network, texts, settings, self._window, stops, watch=self._editor(edits)
+                    self.network,
+                    texts,
+                    settings,
+                    self._window,
+                    stops,
+                    watch=self._editor(edits),
+                    begins=self.recipe.text.begins,
                 )
                 for event in events:
                     assert isinstance(event, Ended)
@@ -129,7 +137,8 @@ class Completer(Shown):
         ids = self.tokenizer.encode(prompt)
         pieces, told = Pieces(self.tokenizer, stops), ""
         text, watch = self._prompt(ids, key, settings), self._editor(edits)
-        for event in write_on(self.network, [text], settings, self._window, stops, True, watch):
+        begins = self.recipe.text.begins
+        for event in write_on(self.network, [text], settings, self._window, stops, True, watch, begins):
             if isinstance(event, Said):
                 piece = pieces.add(event.token)
             else:
@@ -221,7 +230,7 @@ class Completer(Shown):
         context = self.context
         found = np.zeros(len(ids))
         ends = [context, *range(context + stride, len(ids) + stride, stride)]
-        size = max(1, _TOGETHER // context)
+        size = max(1, min(_TOGETHER, _SCORES // self.tokenizer.size) // context)
         for first in range(0, len(ends), size):
             here = [(end - context, min(end, len(ids))) for end in ends[first : first + size]]
             values = self.column.collate([ids[start:end] for start, end in here]).values.to(self.device)
@@ -269,8 +278,8 @@ class Completer(Shown):
 
     @property
     def codec(self) -> Codec:
-        """What the lens reads texts with: the begin symbol stands before them."""
-        return Codec(self.tokenizer, self.tokenizer, begins=True)
+        """What the lens reads texts with."""
+        return Codec(self.tokenizer, self.tokenizer, begins=self.recipe.text.begins)
 
     @property
     def lens(self) -> RunningLens:

@@ -133,18 +133,20 @@ def write_on(
     stops: Stops | None = None,
     streams: bool = False,
     watch: Watch | None = None,
+    begins: bool = True,
 ) -> Iterator[Said | Ended]:
     """Go on with prompts, all at once; tells of each prompt when it has ended, and if asked of each token.
 
     A model sees `window` tokens, or without it any number. Where an output comes to the end of the window,
-    the first half is forgotten: the later half is read again as the prompt of a new window.
+    the first half is forgotten: the later half is read again as the prompt of a new window. `begins` says
+    whether the begin symbol stands before prompts.
     """
     search = Search(generator, watch=watch)
     waiting: dict[Request, _Text] = {}
     outputs: dict[int, list[Hypothesis]] = {place: [] for place in range(len(prompts))}
 
     def admit(texts: Sequence[_Text], how: DecodingSettings) -> None:
-        requests = [_request(text, how, window, stops, streams) for text in texts]
+        requests = [_request(text, how, window, stops, streams, begins) for text in texts]
         waiting.update(zip(requests, texts, strict=True))
         search.admit(None, requests)
 
@@ -168,7 +170,12 @@ def write_on(
 
 
 def _request(
-    text: _Text, settings: DecodingSettings, window: int | None, stops: Stops | None, streams: bool
+    text: _Text,
+    settings: DecodingSettings,
+    window: int | None,
+    stops: Stops | None,
+    streams: bool,
+    begins: bool,
 ) -> Request:
     """What to search for in the next window of a text."""
     read = text.seen(window)
@@ -181,6 +188,7 @@ def _request(
         room,
         key=key,
         prompt=read,
+        begins=begins,
         open_ended=True,
         stops=(lambda ids: stops((*written, *ids))) if stops is not None else None,
         streams=streams,

@@ -14,7 +14,8 @@ from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.filler import Filler, masking_of
-from seq2see.goals.sources import KeepsColumns, refuse_class_settings, refuse_several_targets
+from seq2see.goals.running_choices import choose_running_schedule, refuse_columns
+from seq2see.goals.sources import KeepsColumns
 from seq2see.models import MaskedReader, make_masked_reader
 from seq2see.models.fronts import TokenFrontSettings
 from seq2see.recipe import Recipe, preset
@@ -23,10 +24,6 @@ from seq2see.text import SourceCodec, Tokenizer
 
 __all__ = ["Fill"]
 
-_TIMES = 20
-"""How often a text is gone through, unless it is very small or large."""
-_FEWEST, _MOST = 500, 50_000
-"""Steps."""
 _CONTEXT = 128
 _BATCH = 4096
 _SIZES = ((1_000_000, 2000), (10_000_000, 8000), (float("inf"), 16_000))
@@ -54,7 +51,11 @@ class Fill(KeepsColumns):
             choice.take(preset(name), f"model: {name} ({size:,} characters of text)")
         choice.take({"text": {"begins": True}, "training": {"masking": {}}}, "")
         choice.take({"data": {"max_length": _CONTEXT}}, f"{_CONTEXT} tokens are seen together")
-        _schedule(choice, size / each, asked.get("training", {}))
+        training = asked.get("training", {})
+        batch = training.get("batch_tokens", _BATCH)
+        choose_running_schedule(
+            choice, size / each, batch, f"batches of about {batch:,} tokens", 10, training
+        )
         return choice
 
     def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
@@ -110,27 +111,9 @@ def _tokens(choice: Choice, found: Survey, size: int, asked: str | None) -> floa
     return 1.0
 
 
-def _schedule(choice: Choice, tokens: float, asked: Mapping[str, Any]) -> None:
-    batch = asked.get("batch_tokens", _BATCH)
-    steps = asked.get("steps") or min(_MOST, max(_FEWEST, round(_TIMES * tokens / batch)))
-    if "steps" not in asked:
-        times = steps * batch / tokens
-        choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the text)")
-    every = max(10, steps // 20)
-    choice.take({"training": {"batch_tokens": batch}}, f"batches of about {batch:,} tokens")
-    choice.take({"training": {"schedule": "cosine"}}, "learning rate: warm-up, then a cosine to zero")
-    choice.take({"training": {"warmup": steps // 10, "save_every": every, "label_smoothing": 0.0}}, "")
-    choice.take({"training": {"evaluate_every": every}}, f"a look at the held-out text every {every:,} steps")
-    choice.take({"training": {"metric": "loss"}}, "the weights with the best loss are kept")
-
-
 def _refuse_misfits(recipe: Recipe) -> None:
-    model, data = recipe.model, recipe.data
-    refuse_several_targets(recipe)
-    refuse_class_settings(recipe)
-    named = {"--features": data.features, "--numbers": data.numbers, "--categories": data.categories}
-    for name in (name for name, value in (named | {"--by": data.by}).items() if value):
-        raise SettingsError(f"{name} is for examples with a target, and --goal fill has none; leave it out")
+    model = recipe.model
+    refuse_columns(recipe, "target")
     if not isinstance(model.front, TokenFrontSettings):
         raise SettingsError(
             f"model.front.kind = {model.front.kind} has no vector for each token that could be hidden; "

@@ -44,9 +44,14 @@ def teacher_force(
     source: Sequence[int],
     target: Sequence[int],
     watch: Watch | None = None,
+    first: int | None = None,
 ) -> TeacherForced:
-    """Feed one target, its end symbol included, after one source, which a decoder alone does not read."""
-    inputs = torch.tensor([[network.special.begin, *target[:-1]]], device=network.device)
+    """Feed one target, its end symbol included, after one source, which a decoder alone does not read.
+
+    `first` is read before the target; by default the begin symbol.
+    """
+    before = network.special.begin if first is None else first
+    inputs = torch.tensor([[before, *target[:-1]]], device=network.device)
     if isinstance(network, DecoderOnly):
         collector = WeightCollector(watch)
         logits = network.logits(inputs, collector)
@@ -54,5 +59,5 @@ def teacher_force(
     else:
         read = torch.tensor([source], device=network.device)
         weights, logits = weights_and_logits(network, read, inputs, watch)
-    first = {address: found[0] for address, found in weights.items()}
-    return TeacherForced(first, logits[0].float().log_softmax(-1))
+    of_row = {address: found[0] for address, found in weights.items()}
+    return TeacherForced(of_row, logits[0].float().log_softmax(-1))

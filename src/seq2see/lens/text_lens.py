@@ -68,6 +68,8 @@ class _Pass:
     text: str
     features: str
     source: list[int]
+    first: int
+    """What the decoder read first."""
     said: list[int]
     forced: TeacherForced
     cut: bool
@@ -94,7 +96,7 @@ class TextLens:
         if not edits:
             return replace(self._view(plain), asked=asked)
         # What the edited network thinks of what the plain one said, step by step.
-        again = teacher_force(self.network, changed.source, plain.said, Editor(edits, patterns))
+        again = teacher_force(self.network, changed.source, plain.said, Editor(edits, patterns), plain.first)
         return replace(self._view(changed), asked=asked, effect=self._effect(plain, changed, again))
 
     def attribution(
@@ -125,11 +127,11 @@ class TextLens:
     ) -> _Pass:
         if not wanted.text.strip() and not wanted.features:
             raise DataError("there is no text to look at")
-        source, opening = self._read(wanted)
+        source, first, opening = self._read(wanted)
         forces = [edit for edit in edits if isinstance(edit, Force)]
         cut, tree = False, None
         if wanted.target is None:
-            said, cut, tree = self._found(source, opening, wanted, edits, patterns, forces)
+            said, cut, tree = self._found(source, first, opening, wanted, edits, patterns, forces)
         elif forces:
             raise SettingsError("with a given target no token can be forced; leave one of them out")
         else:
@@ -141,16 +143,17 @@ class TextLens:
             ]
         self._model.refuse_too_long("decoder", [said])
         editor = Editor(edits, patterns) if edits else None
-        forced = teacher_force(self.network, source, said, editor)
-        return _Pass(wanted.text, wanted.features, self._shown(source, said), said, forced, cut, tree)
+        forced = teacher_force(self.network, source, said, editor, first)
+        source = self._shown(source, first, said)
+        return _Pass(wanted.text, wanted.features, source, first, said, forced, cut, tree)
 
-    def _read(self, wanted: TextRequest) -> tuple[list[int], list[int]]:
-        """The ids of a source, and what every output after it begins with."""
+    def _read(self, wanted: TextRequest) -> tuple[list[int], int, list[int]]:
+        """The ids of a source, what the decoder reads first, and what every output begins with."""
         source = self.codec.encode_sources([wanted.text], [wanted.features])[0]
         self._model.refuse_too_long("encoder", [source])
-        return source, []
+        return source, self._special.begin, []
 
-    def _shown(self, source: list[int], said: list[int]) -> list[int]:
+    def _shown(self, source: list[int], first: int, said: list[int]) -> list[int]:
         """What is shown as the source of an output."""
         return source
 
@@ -162,6 +165,7 @@ class TextLens:
     def _found(
         self,
         source: list[int],
+        first: int,
         opening: list[int],
         wanted: TextRequest,
         edits: Sequence[Edit],
@@ -174,7 +178,7 @@ class TextLens:
 
         def go_on(prefix: list[int]) -> None:
             nonlocal said, cut, tree
-            said, cut, tree = self._search(source, wanted, prefix, edits, patterns)
+            said, cut, tree = self._search(source, first, wanted, prefix, edits, patterns)
 
         prefix = opening
         for force in sorted(forces, key=lambda force: force.step):
@@ -195,6 +199,7 @@ class TextLens:
     def _search(
         self,
         source: list[int],
+        first: int,
         wanted: TextRequest,
         prefix: list[int],
         edits: Sequence[Edit],
@@ -213,6 +218,7 @@ class TextLens:
             [prefix],
             watch=editor,
             follow=grower,
+            prompt=(first,) if first != self._special.begin else (),
             open_ended=self.open_ended,
         )
         if wanted.rank > len(found):
@@ -256,7 +262,7 @@ class TextLens:
         before, after = plain.forced.log_probabilities, again.log_probabilities
         divergence = (before.exp() * (before - after)).sum(-1).clamp(min=0)
         return Effect(
-            output=self.codec.target.decode(plain.said),
+            output=self.codec.target.decode([plain.first, *plain.said]),
             predicted=self.codec.target.tokens(plain.said),
             log_probability=sum(plain.forced.of(plain.said)),
             difference=token_difference(
@@ -282,10 +288,10 @@ class TextLens:
         branches = [one._replace(label=show([one.token])[0]) for one in seen.tree or ()]
         return View(
             source=self.codec.source_tokens(seen.source),
-            read=show([self._special.begin, *seen.said[:-1]]),
+            read=show([seen.first, *seen.said[:-1]]),
             predicted=show(seen.said),
             weights={address: found.cpu() for address, found in seen.forced.weights.items()},
-            output=self.codec.target.decode(seen.said),
+            output=self.codec.target.decode([seen.first, *seen.said]),
             log_probability=sum(step.log_probability for step in steps),
             text=seen.text,
             steps=steps,

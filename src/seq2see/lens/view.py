@@ -197,7 +197,7 @@ class View:
     @property
     def reads_itself(self) -> bool:
         """Whether source and output are one text, as they are for a decoder alone."""
-        return self.source == self.read
+        return self.kind == "text" and self.source == self.read
 
     def rollout(self, side: Literal["encoder", "decoder"] | None = None) -> Tensor:
         """How much of each last state comes from each position, through all layers; rows sum to 1.

@@ -13,7 +13,7 @@ from seq2see.training.settings import TrainingSettings
 __all__ = ["Depths"]
 
 _LAYER = re.compile(r"(encoder|decoder)\.\w+\.(\d+)\.")
-_BOTTOM = re.compile(r"(front|decoder)\.(?:embed|positions|letters|kernels|join|norm)\b")
+_BOTTOM = re.compile(r"(front)\.|decoder\.(?:embed|positions|norm)\.")
 
 
 class Depths:
@@ -71,7 +71,7 @@ def _depth(name: str, layers: dict[str, int]) -> int:
     if found := _LAYER.match(name):
         return layers[found[1]] - int(found[2])
     if found := _BOTTOM.match(name):
-        return layers["encoder" if found[1] == "front" else "decoder"] + 1
+        return layers["encoder" if found[1] else "decoder"] + 1
     return 0 if name.startswith("head.") else 1
 
 
