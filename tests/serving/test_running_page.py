@@ -52,4 +52,4 @@ def test_an_edit_changes_what_follows(page: Page, address: str, model: Completer
     assert "Off(at='decoder.0.self'" in (page.text_content("#code") or "")
     view = model.attention(TEXT, edits=[Off(at="decoder.0.self")])
     assert view.effect is not None
-    expect(page.locator("#edit")).to_contain_text(f"{abs(view.effect.change or 0):.2f}")
+    expect(page.locator("#edit")).to_contain_text(f"{abs(view.effect.change or 0):.3f}")
