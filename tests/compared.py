@@ -1,7 +1,10 @@
 """Runs compared number by number."""
 
+import itertools
 from pathlib import Path
+from typing import Any
 
+import pytest
 import torch
 
 from seq2see.models.weights import read_tensors
@@ -27,6 +30,18 @@ class Killer:
     def look(self, look: Look) -> None: ...
 
     def note(self, text: str) -> None: ...
+
+
+def die_at(patch: pytest.MonkeyPatch, owner: type, name: str, call: int) -> None:
+    """Let a method raise at one of its calls, counted from 1."""
+    real, count = getattr(owner, name), itertools.count(1)
+
+    def dies(*values: Any) -> Any:
+        if next(count) == call:
+            raise Killed
+        return real(*values)
+
+    patch.setattr(owner, name, dies)
 
 
 def numbers(out: Path) -> dict[str, torch.Tensor]:

@@ -1,13 +1,12 @@
 """Images to classes, numbers and captions: from folders and tables to answers on the command line."""
 
-import itertools
 import json
 from pathlib import Path
 
 import pytest
 import torch
 from command_line import Command
-from compared import Killed, same, steps_of
+from compared import Killed, die_at, same, steps_of
 
 from seq2see.data.shapes import draw
 from seq2see.errors import DataError, SettingsError
@@ -127,14 +126,7 @@ def test_killed_anywhere_and_resumed_is_bit_identical(
     _run(images, tmp_path / "unbroken", *settings)
     for owner, name, call in ((Trainer, "_step", 3), (Checkpoints, "save", 2), (Trainer, "_finish", 1)):
         with monkeypatch.context() as patch:
-            real, count = getattr(owner, name), itertools.count(1)
-
-            def dies(*values, real=real, count=count, call=call):
-                if next(count) == call:
-                    raise Killed
-                return real(*values)
-
-            patch.setattr(owner, name, dies)
+            die_at(patch, owner, name, call)
             with pytest.raises(Killed):
                 _run(images, tmp_path / "broken", *settings, resume=True)
     _run(images, tmp_path / "broken", *settings, resume=True)

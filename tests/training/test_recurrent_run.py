@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from compared import Killed, same, steps_of
+from compared import Killed, die_at, same, steps_of
 
 from seq2see.training import Checkpoints, PlainReport, Progress, Trainer
 from seq2see.training.report import Step
@@ -50,14 +50,7 @@ def test_killed_anywhere_and_resumed_is_bit_identical(
         (Trainer, "_finish", 1),
     ):
         with monkeypatch.context() as patch:
-            real, count = getattr(owner, name), itertools.count(1)
-
-            def dies(*values, real=real, count=count, call=call):
-                if next(count) == call:
-                    raise Killed
-                return real(*values)
-
-            patch.setattr(owner, name, dies)
+            die_at(patch, owner, name, call)
             with pytest.raises(Killed):
                 run(pairs, tmp_path / "broken", *settings, preset=preset, resume=True)
     run(pairs, tmp_path / "broken", *settings, preset=preset, resume=True)

@@ -1,12 +1,11 @@
 """Training as a whole: exact resume, repeatability, early stopping, refusals."""
 
-import itertools
 import json
 from pathlib import Path
 
 import pytest
 import torch
-from compared import Killed, numbers, same
+from compared import Killed, die_at, numbers, same
 
 from seq2see.errors import DataError, SettingsError, TrainingError
 from seq2see.models.weights import read_tensors
@@ -68,14 +67,7 @@ def test_killed_anywhere_and_resumed_is_bit_identical(
     for owner, name, calls in places:
         for call in calls:
             with monkeypatch.context() as patch:
-                real, count = getattr(owner, name), itertools.count(1)
-
-                def dies(*values, real=real, count=count, call=call):  # type: ignore[no-untyped-def]
-                    if next(count) == call:
-                        raise Killed
-                    return real(*values)
-
-                patch.setattr(owner, name, dies)
+                die_at(patch, owner, name, call)
                 with pytest.raises(Killed):
                     run(pairs, tmp_path / "broken", *settings, resume=True)
     run(pairs, tmp_path / "broken", *settings, resume=True)

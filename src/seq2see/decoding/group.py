@@ -55,6 +55,7 @@ class Group:
         self._going = [True] * len(requests)
         in_beam = self.settings.beam > 1 and not self.settings.sample
         self._streams = not in_beam and any(request.streams for request in requests)
+        self._open = any(request.open_ended or request.stops for request in requests)
         # Whoever watches or follows is told of every step: then prefixes are forced token by token.
         stepwise = watch is not None or follow is not None
         read = [() if stepwise else _readable(request, special.end) for request in requests]
@@ -115,7 +116,7 @@ class Group:
         if self._follow is not None:
             self._follow(logits, norms, self._totals, chosen)
         told = ended = (chosen.tokens == self._end) & (chosen.totals > -float("inf"))
-        if stopped := self._stopped(chosen, ended):
+        if self._open and (stopped := self._stopped(chosen, ended)):
             ended = ended.clone()
             ended[tuple(zip(*stopped, strict=True))] = True
         some_ended = bool(ended.any())
@@ -140,6 +141,7 @@ class Group:
         self._rankings += other._rankings
         self._going += other._going
         self._streams |= other._streams
+        self._open |= other._open
         self._starts += other._starts
         self._chooser.join(other._chooser)
         self._filters.join(other._filters)
@@ -175,10 +177,13 @@ class Group:
                 continue
             alive = (chosen.totals[source] > -float("inf")) & ~ended[source]
             for row in alive.nonzero()[:, 0].tolist():
-                before = self._outputs[source, chosen.rows[source, row], self._starts[source] :].tolist()
-                if full or (request.stops and request.stops([*before, int(chosen.tokens[source, row])])):
+                if full or self._asks_to_stop(request, source, chosen, row):
                     found.append((source, row))
         return found
+
+    def _asks_to_stop(self, request: Request, source: int, chosen: Chosen, row: int) -> bool:
+        before = self._outputs[source, chosen.rows[source, row], self._starts[source] :].tolist()
+        return request.stops is not None and request.stops([*before, int(chosen.tokens[source, row])])
 
     def _continue(self, chosen: Chosen, ended: Tensor | None, width: int) -> None:
         """Make the chosen continuations the rows of the next step; those that cannot win are given up."""
