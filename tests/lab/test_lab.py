@@ -13,7 +13,7 @@ from seq2see.lab.experiment import Experiment, Measured, Trial
 from seq2see.lab.experiments import EXPERIMENTS
 from seq2see.lab.panels import Panel
 from seq2see.lab.result import Result, interval_of, verdict_of
-from tests.command_line import Command, command_line
+from command_line import Command
 
 
 def one(measure: object = None, **more: object) -> Experiment:
@@ -164,11 +164,6 @@ def test_the_callers_random_numbers_are_left_alone(tmp_path: Path) -> None:
     torch.manual_seed(5)
     lab.run("paths", size="tiny", seeds=[1], out=tmp_path)
     assert torch.equal(torch.rand(1), expected)
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return command_line(monkeypatch, capsys)
 
 
 def test_the_verb_lists_claims(command: Command) -> None:

@@ -59,9 +59,9 @@ def _show(result: Result, seconds: float) -> None:
     rows = result.table
     columns = list(dict.fromkeys(name for row in rows for name in row))
     varied = result.experiment.keys
-    title = f"{result.experiment.name}: {result.experiment.claim}"
+    results.print(f"{result.experiment.name}: {result.experiment.claim}", style="bold")
     cells = [[_cell(row.get(column, ""), column in varied) for column in columns] for row in rows]
-    results.print(table(title, columns, cells, [column for column in columns if column not in varied]))
+    results.print(table("", columns, cells, [column for column in columns if column not in varied]))
     results.print(result.sentence())
     for remark in result.remarks:
         results.print(remark)
