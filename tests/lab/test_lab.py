@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_line import Command
 
 from seq2see import lab
 from seq2see.errors import RunError, SettingsError
@@ -13,7 +14,6 @@ from seq2see.lab.experiment import Experiment, Measured, Trial
 from seq2see.lab.experiments import EXPERIMENTS
 from seq2see.lab.panels import Panel
 from seq2see.lab.result import Result, interval_of, verdict_of
-from command_line import Command
 
 
 def one(measure: object = None, **more: object) -> Experiment:
@@ -166,19 +166,19 @@ def test_the_callers_random_numbers_are_left_alone(tmp_path: Path) -> None:
     assert torch.equal(torch.rand(1), expected)
 
 
-def test_the_verb_lists_claims(command: Command) -> None:
-    listed = json.loads(command("lab", "--json").out)
+def test_the_verb_lists_claims(seq2see: Command) -> None:
+    listed = json.loads(seq2see("lab", "--json").out)
     assert list(listed) == list(EXPERIMENTS) and listed["scaling"]["claim"] == EXPERIMENTS["scaling"].claim
-    assert all(name in command("lab").out for name in EXPERIMENTS)
+    assert all(name in seq2see("lab").out for name in EXPERIMENTS)
 
 
-def test_the_verb_prints_claim_table_and_verdict(tmp_path: Path, command: Command) -> None:
-    shown = command("lab", "paths", "--quick", "--seeds", "1,2", "--out", tmp_path).out
+def test_the_verb_prints_claim_table_and_verdict(tmp_path: Path, seq2see: Command) -> None:
+    shown = seq2see("lab", "paths", "--quick", "--seeds", "1,2", "--out", tmp_path).out
     assert "joins any two positions" in shown and "The claim holds here" in shown and "recurrence" in shown
 
 
-def test_the_verb_gives_json(tmp_path: Path, command: Command) -> None:
-    values = json.loads(command("lab", "paths", "--quick", "--seeds", "1", "--out", tmp_path, "--json").out)
+def test_the_verb_gives_json(tmp_path: Path, seq2see: Command) -> None:
+    values = json.loads(seq2see("lab", "paths", "--quick", "--seeds", "1", "--out", tmp_path, "--json").out)
     assert values["verdict"] == "holds" and values["table"][0]["kind"] == "convolution"
 
 
@@ -190,6 +190,6 @@ def test_the_verb_gives_json(tmp_path: Path, command: Command) -> None:
         (["paths", "--all"], "leave --all out"),
     ],
 )
-def test_the_verb_says_what_is_wrong(words: list[str], said: str, command: Command) -> None:
-    answer = command("lab", *words)
+def test_the_verb_says_what_is_wrong(words: list[str], said: str, seq2see: Command) -> None:
+    answer = seq2see("lab", *words)
     assert answer.code == 2 and said in answer.err

@@ -1,59 +1,82 @@
 """Models that experiments train on the way, each once: what is finished is loaded again."""
 
-from collections.abc import Sequence
+import random
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from seq2see.corpus import checked_file
+from seq2see.data import Pair
 from seq2see.evaluation import score as scores_of
+from seq2see.files import replace_text
 from seq2see.goals import goal_named, load
 from seq2see.lab.experiment import Trial
 from seq2see.workflow import Request, train
 
-__all__ = ["examples", "score", "trained"]
+__all__ = ["exact", "examples", "letters", "trained"]
+
+_HELD_OUT = 10
+"""One word in so many is held out, chosen by its spelling alone."""
+
+
+def letters(
+    trial: Trial, change: Callable[[str], str], alphabet: str, lengths: Sequence[int], count: int
+) -> tuple[Path, list[Pair]]:
+    """A file of random words with what becomes of each, and pairs of words that are not in it."""
+    draw = random.Random(f"{trial.seed} {alphabet} {lengths}")
+    words = ["".join(draw.choices(alphabet, k=draw.choice(lengths))) for _ in range(count)]
+    kept = {word: zlib.crc32(word.encode()) % _HELD_OUT > 0 for word in words}
+    held = [Pair(number, word, change(word), "") for number, word in enumerate(kept, 1) if not kept[word]]
+    path = trial.folder / f"{change(alphabet)}-{min(lengths)}-{max(lengths)}.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, "".join(f"{word}\t{change(word)}\n" for word in words if kept[word]))
+    return path, held
 
 
 def trained(
     trial: Trial,
     name: str,
-    data: str,
+    data: Path | str,
     preset: str | None,
     steps: int,
     settings: Sequence[str] = (),
-    **more: Any,
+    goal: str = "generate",
 ) -> Any:
-    """A model after so many steps with the trial's seed; `more` are fields of a request for training."""
+    """A model after so many steps with the trial's seed."""
     folder = trial.folder / name
-    settings = [
-        f"training.evaluate_every={steps}",
-        f"training.save_every={steps}",
+    common = ["text.source.kind=characters", "text.target.kind=characters", "model.dropout=0"]
+    common += [
+        "training.batch_pairs=32",
         "training.average=0",
-        *settings,
+        "data.dev_share=0.02",
+        f"training.steps={steps}",
     ]
+    common += [f"training.{every}={steps}" for every in ("evaluate_every", "save_every")]
     asked = Request(
-        data=data,
+        data=str(data),
+        goal=goal,
         preset=preset,
-        settings=settings,
+        settings=[*common, *settings],
         seed=trial.seed,
-        max_steps=steps,
         out=str(folder),
         resume=folder.exists(),
-        **{"dev": data if data.startswith("task:") else None, **more},
+        device="cpu",
     )
-    trial.tell(f"  {trial.folder.name}: training {name}")
+    trial.tell(f"  seed {trial.seed}: training {name}")
     done = train(asked, tell=lambda _: None)
     if done.interrupted is not None:
         raise KeyboardInterrupt
     return load(folder, "cpu")
 
 
-def examples(model: Any, data: str, most: int | None = None) -> list[Any]:
-    """Held-out examples of a task or a file, as the model reads them."""
-    goal = goal_named(model.recipe.goal)
-    found = list(checked_file(data, model.recipe.data, goal, training=False).pairs("refuse"))
-    return found[:most]
+def exact(model: Any, pairs: Sequence[Pair], **options: Any) -> float:
+    """How many outputs are exactly right, in percent, decoded greedily."""
+    outcome = model.outcome(pairs, **{**model.quick, **options})
+    return float(scores_of(outcome, ["exact"])["exact"])
 
 
-def score(model: Any, data: str, metric: str, most: int | None = 300) -> float:
-    """One score of a model on held-out examples, decoded greedily."""
-    outcome = model.outcome(examples(model, data, most), **model.quick)
-    return float(scores_of(outcome, [metric])[metric])
+def examples(model: Any, data: Path | str, most: int) -> list[Pair]:
+    """The last examples of a file."""
+    file = checked_file(str(data), model.recipe.data, goal_named(model.recipe.goal), training=False)
+    return list(file.pairs("refuse"))[-most:]

@@ -1,0 +1,163 @@
+"""A trained residual net hardly notices when one of its blocks is taken out; a plain net does."""
+
+import gzip
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from seq2see.evaluation import score
+from seq2see.lab.experiment import Experiment, Measured, Row, Trial
+from seq2see.lab.panels import Panel
+from seq2see.lab.training import exact, examples, letters, trained
+
+__all__ = ["EXPERIMENT"]
+
+_SIDE = 12
+_NETS = {"residual": True, "plain": False}
+
+
+def measure(trial: Trial) -> Measured:
+    """Train both nets on small images, then take out or swap one block after another."""
+    file = _images(trial)
+    blocks = trial.pick(4, 6, 8)
+    rows: list[Row] = []
+    for name, residual in _NETS.items():
+        used = residual and not trial.control
+        settings = ["model.encoder.widths=[12]", f"model.encoder.depths=[{blocks}]", "model.front.width=12"]
+        settings += [f"model.encoder.residual={str(used).lower()}", "training.learning_rate=0.005"]
+        steps = trial.pick(80, 250, 800)
+        model = trained(trial, f"resnet-{used}", file, "resnet-tiny", steps, settings, goal="classify")
+        held = examples(model, file, 300)
+        rows += _without(
+            model,
+            model.network.encoder.stages[0],
+            name,
+            lambda model=model, held=held: _accuracy(model, held),
+        )
+    if trial.size != "tiny":
+        pairs, held = letters(trial, lambda word: word[::-1], "abcdefgh", range(2, 11), 12_000)
+        settings = [
+            "model.width=64",
+            "model.encoder.layers=4",
+            "training.learning_rate=0.003",
+            "training.warmup=50",
+        ]
+        model = trained(trial, "transformer", pairs, "transformer-tiny", trial.pick(5, 800, 2500), settings)
+        rows += _without(model, model.network.encoder.blocks, "Transformer", lambda: exact(model, held[:200]))
+    lost = {
+        name: fmean(float(row["lost"]) for row in rows if row["net"] == name and row["change"] == "removed")
+        for name in _NETS
+    }
+    return Measured(lost["plain"] - lost["residual"], rows)
+
+
+def _images(trial: Trial) -> Path:
+    """An IDX file of noisy images with a bar, a square, a cross or a frame, and its labels beside it."""
+    draw = np.random.default_rng(trial.seed)
+    shapes = np.zeros((4, 5, 5))
+    shapes[0, 2], shapes[1, 1:4, 1:4], shapes[2, 2], shapes[2, :, 2], shapes[3] = 1, 1, 1, 1, 1
+    shapes[3, 1:4, 1:4] = 0
+    count = trial.pick(1200, 4000, 8000)
+    labels = draw.integers(4, size=count)
+    images = 0.35 * draw.random((count, _SIDE, _SIDE))
+    for image, label, (row, column) in zip(
+        images, labels, draw.integers(_SIDE - 5, size=(count, 2)), strict=True
+    ):
+        image[row : row + 5, column : column + 5] += 0.6 * shapes[label]
+    folder = trial.folder / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    pixels, path = (255 * images.clip(0, 1)).astype(np.uint8), folder / "train-images-idx3-ubyte.gz"
+    path.write_bytes(
+        gzip.compress(struct.pack(">IIII", 0x803, count, _SIDE, _SIDE) + pixels.tobytes(), mtime=0)
+    )
+    numbers = struct.pack(">II", 0x801, count) + labels.astype(np.uint8).tobytes()
+    (folder / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(numbers, mtime=0))
+    return path
+
+
+def _accuracy(model: Any, held: Sequence[Any]) -> float:
+    return float(score(model.outcome(held), ["accuracy"])["accuracy"])
+
+
+def _without(model: Any, blocks: Any, name: str, measured: Any) -> Iterator[Row]:
+    """What is lost when each block is removed, and when it changes places with the next."""
+    whole = measured()
+    for place in range(len(blocks)):
+        with _changed(blocks, {place: nn.Identity()}):
+            lost = whole - measured()
+        yield {"net": name, "change": "removed", "block": place, "lost": lost, "whole": whole}
+    for place in range(len(blocks) - 1):
+        with _changed(blocks, {place: blocks[place + 1], place + 1: blocks[place]}):
+            lost = whole - measured()
+        yield {"net": name, "change": "swapped", "block": place, "lost": lost, "whole": whole}
+
+
+@contextmanager
+def _changed(blocks: Any, others: dict[int, nn.Module]) -> Iterator[None]:
+    """Other blocks in some places for a while."""
+    before = {place: blocks[place] for place in others}
+    try:
+        for place, block in others.items():
+            blocks[place] = block
+        yield
+    finally:
+        for place, block in before.items():
+            blocks[place] = block
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """The mean loss of each net by removing and by swapping."""
+    said = []
+    for name in dict.fromkeys(str(row["net"]) for row in rows):
+        own = [row for row in rows if row["net"] == name]
+        removed, swapped = (
+            fmean(float(row["lost"]) for row in own if row["change"] == change)
+            for change in ("removed", "swapped")
+        )
+        whole = fmean(float(row["whole"]) for row in own)
+        said.append(
+            f"{name}: {whole:.0f} % right as a whole; {removed:.0f} points are lost without one block, "
+            f"{swapped:.0f} when two change places."
+        )
+    return said
+
+
+EXPERIMENT = Experiment(
+    name="removal",
+    claim="A residual net does without single blocks at little cost; a plain net of the same layers does not.",
+    where="Berkeley CS189, residual networks",
+    effect="the points of accuracy that a plain net loses more than a residual one, mean over blocks,",
+    wanted=10.0,
+    measure=measure,
+    keys=("net", "change", "block"),
+    panels=(
+        Panel(
+            "block",
+            "lost",
+            "net",
+            "block that is removed",
+            "points lost",
+            False,
+            False,
+            {"change": "removed"},
+        ),
+        Panel(
+            "block",
+            "lost",
+            "net",
+            "block that is swapped with the next",
+            "points lost",
+            False,
+            False,
+            {"change": "swapped"},
+        ),
+    ),
+    cause="the residuals",
+    remarks=remarks,
+)

@@ -1,0 +1,61 @@
+"""Ways to score a source's states against the decoder's: all that compare them pass the bottleneck."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from seq2see.lab.experiment import Experiment, Measured, Row, Trial
+from seq2see.lab.panels import Panel
+from seq2see.lab.training import exact, letters, trained
+
+__all__ = ["EXPERIMENT"]
+
+_CONTENT = ("dot", "scaled-dot", "general", "nonlinear", "additive", "concat")
+
+
+def measure(trial: Trial) -> Measured:
+    """Train one recurrent model with each score for as many steps."""
+    longest = trial.pick(8, 14, 20)
+    alphabet = "abcdefghijklmnopqrstuvwxyz"[: trial.pick(4, 8, 26)]
+    lengths = range(2, longest + 1)
+    file, held = letters(trial, lambda word: word[::-1], alphabet, lengths, trial.pick(3000, 12_000, 40_000))
+    kinds = trial.pick(("dot", "additive"), _CONTENT, _CONTENT)
+    rate = trial.pick(0.01, 0.005, 0.003)
+    settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]
+    long = [pair for pair in held if len(pair.source) > longest / 2][:300]
+    rows: list[Row] = []
+    for kind in ("none", *(() if trial.size == "tiny" else ("location",)), *kinds):
+        used = "none" if trial.control else kind
+        own = [] if used == "none" else [f"model.decoder.attention={used}"]
+        preset = "rnn" if used == "none" else "rnn-attention"
+        model = trained(trial, used, file, preset, trial.pick(200, 600, 2000), [*settings, *own])
+        weights = sum(model.network.parameter_counts().values())
+        rows.append({"score": kind, "exact": exact(model, long), "weights": weights})
+    found = {str(row["score"]): float(row["exact"]) for row in rows}
+    return Measured(min(found[kind] for kind in kinds) - found["none"], rows)
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """The scores in the order of what they reach."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        found.setdefault(str(row["score"]), []).append(float(row["exact"]))
+    ranked = sorted(found, key=lambda name: -fmean(found[name]))
+    listed = ", ".join(f"{name} {fmean(found[name]):.0f} %" for name in ranked)
+    said = [f"Exact outputs on the longer half of sources: {listed}."]
+    if "location" in found:
+        said.append("Location attention sees the decoder's state alone, and cannot look for anything.")
+    return said
+
+
+EXPERIMENT = Experiment(
+    name="scores",
+    claim="Whatever compares the states of decoder and source passes the bottleneck: dot, general, additive.",
+    where="Berkeley CS182 discussion 7, section 1.1; Stanford CS329P, Attention",
+    effect="the points of exact outputs by which the weakest such score beats none on longer sources",
+    wanted=10.0,
+    measure=measure,
+    keys=("score",),
+    panels=(Panel("score", "exact", None, "score", "exact outputs on longer sources (%)"),),
+    cause="attention",
+    remarks=remarks,
+)
