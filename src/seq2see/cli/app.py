@@ -238,6 +238,10 @@ def evaluate(
         typer.Option(help="Draw what is confused, or numbers beside the right ones: .svg, .png, .pdf."),
     ] = None,
     floor: Annotated[bool, typer.Option(help="What a few lines of code reach, beside each score.")] = True,
+    control: Annotated[
+        bool,
+        typer.Option("--control", help="The same scores with the sources shuffled, none keeping its own."),
+    ] = False,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
@@ -256,7 +260,7 @@ def evaluate(
     options = {"beam": beam, "hard_attention": hard or None}
     asked = Asked(device, engine, int8, as_json=json, options=options)
     columns = named_columns(source, target, features, numbers, categories, images)
-    verb.evaluate(run, file, columns, asked, by, worst, figure, floor)
+    verb.evaluate(run, file, columns, asked, by, worst, figure, floor, control)
 
 
 @app.command()
