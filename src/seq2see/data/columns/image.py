@@ -59,6 +59,10 @@ class Images:
         """A row has one number, which is a list of all the pixels."""
         return f"({self.shape.channels * self.shape.height * self.shape.width},)u1"
 
+    def key(self, example: Pair) -> str:
+        """Several captions of an image share its pixels."""
+        return example.source
+
     def encode(self, examples: Sequence[Pair]) -> list[npt.NDArray[np.uint8]]:
         sources = list(dict.fromkeys(one.source for one in examples))
         # Pillow decodes without holding up other threads.
