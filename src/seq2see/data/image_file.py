@@ -22,6 +22,9 @@ from seq2see.errors import DataError
 
 __all__ = ["ImageFile"]
 
+_ANY_SIZE = (1, 1)
+"""Whether an image is whole is told as well by a smaller one, which comes sooner of a large JPEG."""
+
 
 class ImageFile(PairFile):
     """Images with their targets; those that cannot be decoded are problems, where examples are checked."""
@@ -123,7 +126,7 @@ class ImageFile(PairFile):
             if MARK in name:
                 raise DataError(f"{name!r} is no name of an image in {self._place}")
             if self.decodes and source != self._seen:
-                read_image(source)
+                read_image(source, _ANY_SIZE)
             self._seen = source
         except UnicodeEncodeError:
             return Problem(example.line, "unreadable image", f"{name!r} is no name in UTF-8")
