@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from pathlib import Path
 
@@ -56,8 +55,8 @@ def main() -> None:
         folder = Path(name)
         looked, encoded, _ = measure(photos(folder / "photos.zip", arguments.images), 64, 3)
         print(
-            f"{arguments.images:,} JPEGs of 64 x 64 in a zip: looked at {looked:,.0f}/s, encoded {encoded:,.0f}/s "
-            f"(bar {BAR:,}/s)"
+            f"{arguments.images:,} JPEGs of 64 x 64 in a zip: looked at {looked:,.0f}/s, encoded "
+            f"{encoded:,.0f}/s (bar {BAR:,}/s)"
         )
         peaks = []
         for count in (arguments.small, arguments.large):
