@@ -1,6 +1,7 @@
 """Images to classes, numbers and captions: from folders and tables to answers on the command line."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,11 @@ def test_tables_give_numbers(images: Path, tmp_path: Path, seq2see: Command) -> 
     _run(table, tmp_path / "run", images=str(images), goal="regress", max_steps=10)
     said = seq2see("predict", tmp_path / "run", table, "--images", images)
     assert said.code == 0 and len(said.out.splitlines()) == 48 and float(said.out.splitlines()[0]) < 100
+    words = ("evaluate", tmp_path / "run", table, "--images", images, "--control", "--json")
+    said = seq2see(*words, "--worst-figure", tmp_path / "worst.png")
+    assert (
+        said.code == 0 and "rmse" in json.loads(said.out)["shuffled"] and (tmp_path / "worst.png").is_file()
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,3 +276,18 @@ def test_captions_are_evaluated_by_image(
     monkeypatch.setattr("seq2see.evaluation.captions.find_spec", lambda name: None)
     said = seq2see(*words, "--json")
     assert "cider" not in json.loads(said.out) and "seq2see[captions]" in said.err
+
+
+def test_answers_and_worst_images_are_drawn(
+    classifier: Path, images: Path, tmp_path: Path, seq2see: Command
+) -> None:
+    said = seq2see("predict", classifier, images, "--sheet", tmp_path / "sheet.png")
+    assert said.code == 0 and len(said.out.splitlines()) == 48
+    assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    wrong = tmp_path / "wrong"  # classes the other way round
+    shutil.copytree(images / "cross", wrong / "circle")
+    shutil.copytree(images / "circle", wrong / "cross")
+    said = seq2see("evaluate", classifier, wrong, "--worst-figure", tmp_path / "worst.svg")
+    drawn = (tmp_path / "worst.svg").read_text()
+    assert said.code == 0 and drawn.count("<image") == 24
+    assert seq2see("predict", classifier, images, "--sheet", tmp_path / "sheet.txt").code != 0

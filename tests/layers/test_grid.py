@@ -75,7 +75,7 @@ def test_a_network_reads_where_patches_lie() -> None:
 
 @pytest.mark.parametrize(
     ("encoder", "said"),
-    [({"positions": "rotary"}, "encoder.positions = 'none'"), ({"heads": 8}, "a multiple of 4")],
+    [({"positions": "rotary"}, "encoder.positions=none"), ({"heads": 8}, "a multiple of 4")],
 )
 def test_what_does_not_fit_is_refused(encoder: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):

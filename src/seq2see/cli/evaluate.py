@@ -9,7 +9,9 @@ from rich.progress import track
 from seq2see.cli.columns import Named, examples_for
 from seq2see.cli.console import answer, errors, figure_kind, results, say, table, write_figure
 from seq2see.cli.predict import Asked, choose_engine
+from seq2see.cli.sheet import Sheet
 from seq2see.data import Pair
+from seq2see.data.image_sets import image_name
 from seq2see.data.values import many
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import METRICS, Captions, Outcome
@@ -22,6 +24,8 @@ from seq2see.judgement import Judgement, judge, training_examples
 
 __all__ = ["compare", "evaluate"]
 
+_DRAWN = 24
+
 
 def evaluate(
     run: Path,
@@ -33,10 +37,14 @@ def evaluate(
     figure: Path | None = None,
     floor: bool = True,
     control: bool = False,
+    worst_figure: Path | None = None,
 ) -> None:
     """Print scores beside the floor, what was confused with what, and the worst answers."""
     drawn = figure_kind(figure)
+    sheet = Sheet(worst_figure) if worst_figure is not None else None
     model = load(run, asked.device)
+    if sheet is not None and model.recipe.data.images is None:
+        raise SettingsError(f"--worst-figure shows images, and {run} reads texts; leave it out")
     examples = examples_for(model, file, columns)
     options = dict(asked.options)
     counted = _counted(model, examples, by, options)
@@ -48,10 +56,24 @@ def evaluate(
     if figure is not None:
         write_figure(figure, found.figure(drawn))
     bad = found.worst(worst)
+    if sheet is not None:
+        _draw_worst(sheet, found)
     if asked.as_json:
         answer({**found.values(), "sources": len(found.outcome), **counted, "worst": bad})
         return
     _show(found, file, counted, bad)
+
+
+def _draw_worst(sheet: Sheet, found: Judgement) -> None:
+    """Draw the images of the worst answers, the surest errors first, with what they should have been."""
+    sources = {image_name(one.source): one.source for one in found.examples}
+    for one in found.worst(_DRAWN):
+        name = next(str(one.pop(key)) for key in ("image", "source", "text") if key in one)
+        if references := one.pop("references", None):
+            one["should be"] = references[0]
+        told = "\n".join(f"{key}: {value}" for key, value in one.items())
+        sheet.add(sources[image_name(name)], told)
+    sheet.draw()
 
 
 def _counted(

@@ -119,7 +119,7 @@ class PatchFrontSettings(ImageFrontSettings):
         part = model.encoder
         if not isinstance(part, TransformerSettings) or part.positions != "none":
             raise ValueError(
-                "front.positions = 'rotary' is for encoder.kind = 'transformer' with encoder.positions = 'none'; "
+                "front.positions = 'rotary' needs encoder.kind=transformer and encoder.positions=none; "
                 "set both, or choose learned or sinusoidal"
             )
         if model.width // part.heads % 4:
