@@ -1,9 +1,10 @@
 """Figures for files, drawn without a display."""
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +17,7 @@ __all__ = [
     "figure_bytes",
     "line_figure",
     "points_figure",
+    "sheet_figure",
     "table_figure",
 ]
 
@@ -112,6 +114,29 @@ def table_figure(
         for set_ticks in (axes.set_xticks, axes.set_yticks):
             set_ticks([place - 0.5 for place in range(1, len(labels))], minor=True)
         axes.grid(which="minor", color="#dddddd", linewidth=0.5)
+        return figure_bytes(figure, kind)
+
+
+def sheet_figure(cells: Sequence[tuple[Any, str]], kind: str, across: int = 6) -> bytes:
+    """Images, whatever their size, each above what is said of it."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    across = max(1, min(across, len(cells)))
+    down = max(1, -(-len(cells) // across))
+    said = [textwrap.fill(line, 26) for _, text in cells for line in text.split("\n")]
+    lines = max((text.count("\n") + 1 for _, text in cells), default=1) + max(
+        (one.count("\n") for one in said), default=0
+    )
+    with rc_context({"svg.hashsalt": "seq2see", "font.size": 8, "text.parse_math": False}):
+        figure = Figure(figsize=(1.9 * across, (1.7 + 0.16 * lines) * down), layout="constrained")
+        for place in range(down * across):
+            axes = figure.add_subplot(down, across, place + 1)
+            axes.set_axis_off()
+            if place < len(cells):
+                image, text = cells[place]
+                axes.imshow(image, cmap="grey", vmin=0, vmax=255)
+                axes.set_title("\n".join(textwrap.fill(line, 26) for line in text.split("\n")), fontsize=8)
         return figure_bytes(figure, kind)
 
 

@@ -9,6 +9,7 @@ from seq2see.data.image_file import ImageFile
 from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.evaluation import METRICS, Outcome, score
 from seq2see.evaluation.confusion import FIGURES, confusion
+from seq2see.evaluation.control import with_other_sources
 from seq2see.evaluation.floors import FLOORS, best_floor
 from seq2see.goals import Predictor, goal_named
 
@@ -35,6 +36,8 @@ class Judgement:
     outcomes: Mapping[str, Outcome]
     floor: Floor | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    shuffled: dict[str, float] | None = None
+    """The scores with the sources shuffled, where that was asked for."""
 
     @property
     def outcome(self) -> Outcome:
@@ -62,7 +65,8 @@ class Judgement:
     def values(self) -> dict[str, Any]:
         """Scores and floor as plain values."""
         floor = {"name": self.floor.name, **self.floor.scores} if self.floor is not None else None
-        return {**self.scores, "floor": floor}
+        control = {} if self.shuffled is None else {"shuffled": self.shuffled}
+        return {**self.scores, "floor": floor, **control}
 
     def figure(self, kind: str) -> bytes:
         """What was confused with what, or numbers beside the right ones, as an image."""
@@ -80,12 +84,28 @@ def judge(
     options: Mapping[str, Any] | None = None,
     train: Iterable[Pair] | None = None,
     most: int | None = None,
+    control: bool = False,
 ) -> Judgement:
-    """Answer examples and score the answers; training examples give a floor to compare them with."""
+    """Answer examples and score the answers; training examples give a floor to compare them with.
+
+    With a control, the same is done once more with the sources shuffled.
+    """
+    if control and not goal_named(model.recipe.goal).examples.exchangeable:
+        raise SettingsError(
+            f"--control exchanges the sources of examples, which those of --goal {model.recipe.goal} "
+            "do not allow; leave it out"
+        )
     outcomes = model.outcomes(examples, most, **(options or {}))
-    scores = _named({name: score(outcome) for name, outcome in outcomes.items()})
+    scores = _scores(outcomes)
     floor = floor_of(model, list(train), examples, outcomes) if train is not None else None
-    return Judgement(model, examples, outcomes, floor, scores)
+    shuffled = None
+    if control:
+        shuffled = _scores(model.outcomes(with_other_sources(examples), most, **(options or {})))
+    return Judgement(model, examples, outcomes, floor, scores, shuffled)
+
+
+def _scores(outcomes: Mapping[str, Outcome]) -> dict[str, float]:
+    return _named({name: score(outcome) for name, outcome in outcomes.items()})
 
 
 def floor_of(

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from seq2see.evaluation import Classes, LabelSets, Numbers, Tags, Texts, score
+from seq2see.evaluation import Captions, Classes, LabelSets, Numbers, Tags, Texts, score
 from seq2see.evaluation.floors import FLOORS, Known, best_floor, floors
 
 WORDS = ["good", "bad", "film", "actor", "story", "plot", "scene", "great", "awful", "dull"]
@@ -125,5 +125,5 @@ def test_large_training_sets_are_sampled():
 
 def test_every_kind_of_outcome_has_a_floor():
     """H: what can be scored has something to be compared with."""
-    assert set(FLOORS) == {Texts, Classes, LabelSets, Numbers, Tags}
+    assert set(FLOORS) == {Texts, Captions, Classes, LabelSets, Numbers, Tags}
     assert all(FLOORS.values())

@@ -14,6 +14,7 @@ from sklearn import metrics as reference
 from seq2see.errors import SettingsError
 from seq2see.evaluation import (
     METRICS,
+    Captions,
     Classes,
     Example,
     Foretold,
@@ -144,6 +145,15 @@ def test_tags_by_hand():
 
 
 BETTER_AND_WORSE: list[tuple[Outcome, Outcome]] = [
+    (
+        Captions(
+            [Example("1", "a dog", ("a dog",)), Example("2", "one cat sits here", ("one cat sits here",))],
+            "words",
+        ),
+        Captions(
+            [Example("1", "a cat", ("a dog",)), Example("2", "one dog runs", ("one cat sits here",))], "words"
+        ),
+    ),
     (
         Texts([Example("s", "one two three four five", ("one two three four five",))], "characters"),
         Texts([Example("s", "one four five six three", ("one two three four five",))], "characters"),

@@ -166,7 +166,7 @@ def test_other_images_of_a_batch_change_nothing_in_use(norm: str, residual: bool
     )
 
 
-@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none"])
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary", "none"])
 def test_patches_need_not_divide_the_image(positions: str) -> None:
     front = {"kind": "patches", "patch": 7, "class_token": False, "positions": positions}
     network = _reader(front, {"kind": "transformer", "layers": 1, "heads": 2, "positions": "none"})

@@ -177,10 +177,14 @@ def predict(
     show_attention: Annotated[
         bool, typer.Option("--show-attention", help="Draw where each output looked, on standard error.")
     ] = False,
+    sheet: Annotated[
+        Path | None, typer.Option(help="Draw images with their answers: .png, .svg, .pdf.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line, with scores.")] = False,
 ) -> None:
     """Read sources, write texts, classes, numbers or tags, line by line and in order."""
     from seq2see.cli import predict as verb
+    from seq2see.cli.sheet import Sheet
 
     options = {
         "beam": beam,
@@ -195,8 +199,11 @@ def predict(
         "seed": seed,
     }
     stops = [one.replace("\\n", "\n").replace("\\t", "\t") for one in stop or ()]
+    drawn = Sheet(sheet) if sheet is not None else None
     asked = verb.Asked(
-        device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream, options
+        *(device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream),
+        sheet=drawn,
+        options=options,
     )
     verb.predict(
         run, files or ["-"], named_columns(source, None, features, numbers, categories, images), asked
@@ -237,7 +244,14 @@ def evaluate(
         Path | None,
         typer.Option(help="Draw what is confused, or numbers beside the right ones: .svg, .png, .pdf."),
     ] = None,
+    worst_figure: Annotated[
+        Path | None, typer.Option(help="Draw the images of the worst answers: .png, .svg, .pdf.")
+    ] = None,
     floor: Annotated[bool, typer.Option(help="What a few lines of code reach, beside each score.")] = True,
+    control: Annotated[
+        bool,
+        typer.Option("--control", help="The same scores with the sources shuffled, none keeping its own."),
+    ] = False,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
@@ -256,7 +270,7 @@ def evaluate(
     options = {"beam": beam, "hard_attention": hard or None}
     asked = Asked(device, engine, int8, as_json=json, options=options)
     columns = named_columns(source, target, features, numbers, categories, images)
-    verb.evaluate(run, file, columns, asked, by, worst, figure, floor)
+    verb.evaluate(run, file, columns, asked, by, worst, figure, floor, control, worst_figure)
 
 
 @app.command()

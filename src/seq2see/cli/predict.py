@@ -9,6 +9,7 @@ from typing import Any
 
 from seq2see.cli.columns import Named, columns_for, file_for, usable
 from seq2see.cli.console import answer, errors, say, write
+from seq2see.cli.sheet import Sheet
 from seq2see.data import Pair, PairFile, Problem
 from seq2see.data.image_file import ImageFile
 from seq2see.data.image_sets import image_name, is_image_set
@@ -50,6 +51,8 @@ class Asked:
     stop: Sequence[str] = ()
     stream: bool | None = None
     """Whether texts are told as they are written; by default in a terminal."""
+    sheet: Sheet | None = None
+    """Draws images with their answers."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the search, as under `decoding` in a recipe."""
 
@@ -64,7 +67,12 @@ def predict(run: Path, files: Sequence[str], columns: Named, asked: Asked) -> No
         raise SettingsError(f"{run} reads texts of one file; name one, or join them with cat and give -")
     if here.images is not None and "-" in files:
         raise SettingsError(f"{run} reads images; name some, a folder, or a table that names them")
-    if sum([write_all(model, run, file, here, asked, edits) for file in files]):
+    if asked.sheet is not None and here.images is None:
+        raise SettingsError(f"--sheet shows images, and {run} reads texts; leave it out")
+    unread = sum([write_all(model, run, file, here, asked, edits) for file in files])
+    if asked.sheet is not None:
+        asked.sheet.draw()
+    if unread:
         sys.exit(1)
 
 
@@ -169,6 +177,8 @@ def write_outputs(
     for done, found in enumerate(outputs, 1):
         example = inputs.waiting.popleft()
         _write(example.line, found, asked.as_json, ranked, inputs.name(example))
+        if asked.sheet is not None:
+            asked.sheet.add(example.source, found[0].text)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
             wanted = TextRequest(example.source, model.decoding(), example.features, found[0].ids)
@@ -189,6 +199,8 @@ def _write_answers(
     for found in model.answers(inputs, edits, inputs.ready):
         example = inputs.waiting.popleft()
         name = inputs.name(example)
+        if asked.sheet is not None:
+            asked.sheet.add(example.source, found.brief)
         if asked.as_json:
             answer({"line": example.line, **({"image": name} if name else {}), **found.values()})
         else:

@@ -52,8 +52,8 @@ class Batches(Stream):
     ) -> None:
         self._by_length = by_length
         self._data, self._columns = data, columns
-        source = data["source"].offsets
-        self._sizes = source, data["target"].offsets if "target" in columns else source
+        source = data["source"]
+        self._sides = source, data["target"] if "target" in columns else source
         self._budget = tokens
         self._most = pairs or len(data)
         self._seed = seed
@@ -86,7 +86,7 @@ class Batches(Stream):
         Rows whose longer side is the same go from those with a short source to those with a short target,
         and the next length the other way round, so that neighbours are alike on both sides.
         """
-        source, target = (offsets[rows + 1] - offsets[rows] for offsets in self._sizes)
+        source, target = (side.lengths_of(rows) for side in self._sides)
         if self._by_length:
             longer, lean = np.maximum(source, target), source - target
             order = np.lexsort((np.where(longer % 2, lean, -lean), longer))

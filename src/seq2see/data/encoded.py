@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seq2see.data.columns.contract import Column
+from seq2see.data.columns.contract import Column, Keyed
 from seq2see.data.pairs import Pair
 from seq2see.digests import seal, whole
 from seq2see.errors import DataError, SettingsError
@@ -26,7 +26,9 @@ Columns = Mapping[str, Column]
 
 _CHUNK = 4096
 _CHUNK_BYTES = 1 << 26
-_FORMAT = 3
+_FORMAT = 4
+_REMEMBERED = 1 << 16
+"""Keys of rows that a further example can share."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,24 @@ class Ragged:
 
     values: npt.NDArray[Any]
     offsets: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64] | None = None
+    """Where rows are kept once for several examples: the row of each example."""
 
     def __getitem__(self, row: Any) -> npt.NDArray[Any]:
+        row = row if self.places is None else self.places[row]
         found: npt.NDArray[Any] = self.values[self.offsets[row] : self.offsets[row + 1]]
         return found
+
+    def lengths_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """How long some of the rows are."""
+        rows = rows if self.places is None else self.places[rows]
+        return self.offsets[rows + 1] - self.offsets[rows]
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """How long each row is."""
-        return np.diff(self.offsets)
+        lengths = np.diff(self.offsets)
+        return lengths if self.places is None else lengths[self.places]
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,7 @@ class Encoded:
             name: Ragged(
                 _map(folder / f"{name}.bin", np.dtype(kind)),
                 _map(folder / f"{name}.offsets.bin", np.dtype("int64")),
+                _map(folder / f"{name}.places.bin", np.dtype("int64")) if name in about["keyed"] else None,
             )
             for name, kind in about["columns"].items()
         }
@@ -146,11 +158,14 @@ def _write(
 ) -> None:
     count = left_out = 0
     with ExitStack() as stack:
-        writers = {name: _Writer(folder, name, column, stack) for name, column in columns.items()}
+        writers = {
+            name: (_KeyedWriter if isinstance(column, Keyed) else _Writer)(folder, name, column, stack)
+            for name, column in columns.items()
+        }
         lines = stack.enter_context((folder / "lines.bin").open("wb"))
         widest = max(np.dtype(column.dtype).itemsize for column in columns.values())
         for chunk in _chunks(pairs, max(1, min(_CHUNK, _CHUNK_BYTES // widest))):
-            rows = {name: column.encode(chunk) for name, column in columns.items()}
+            rows = {name: writer.encode(chunk) for name, writer in writers.items()}
             limited = [rows[name] for name, column in columns.items() if column.limited]
             kept = [row for row in range(len(chunk)) if all(len(side[row]) <= max_length for side in limited)]
             left_out += len(chunk) - len(kept)
@@ -162,6 +177,7 @@ def _write(
                 progress(count)
     about = {
         "columns": {name: column.dtype for name, column in columns.items()},
+        "keyed": [name for name, column in columns.items() if isinstance(column, Keyed)],
         "left_out": left_out,
         "unknown": {name: writer.unknown for name, writer in writers.items()},
     }
@@ -179,6 +195,10 @@ class _Writer:
         self._end = 0
         self.unknown = 0
 
+    def encode(self, chunk: Sequence[Pair]) -> list[Any]:
+        """What is to be added for each example, if it is not left out."""
+        return self._column.encode(chunk)
+
     def add(self, rows: list[Any]) -> None:
         values = np.fromiter(chain.from_iterable(rows), dtype=self._column.dtype)
         values.tofile(self._values)
@@ -186,6 +206,31 @@ class _Writer:
         np.asarray(offsets[1:], "int64").tofile(self._offsets)
         self._end = offsets[-1]
         self.unknown += self._column.unknown(values)
+
+
+class _KeyedWriter(_Writer):
+    """Writes a row when its key comes for the first time, or has not come for long; adds places of rows."""
+
+    def __init__(self, folder: Path, name: str, column: Column, stack: ExitStack) -> None:
+        super().__init__(folder, name, column, stack)
+        self._places = stack.enter_context((folder / f"{name}.places.bin").open("wb"))
+        self._known: dict[str, int] = {}
+        self._count = 0
+
+    def encode(self, chunk: Sequence[Pair]) -> list[Any]:
+        assert isinstance(self._column, Keyed)
+        keys = list(map(self._column.key, chunk))
+        new = {key: one for key, one in zip(keys, chunk, strict=True) if key not in self._known}
+        super().add(self._column.encode(list(new.values())))
+        self._known |= {key: self._count + place for place, key in enumerate(new)}
+        self._count += len(new)
+        places = [self._known[key] for key in keys]
+        for key in list(islice(self._known, max(0, len(self._known) - _REMEMBERED))):
+            del self._known[key]
+        return places
+
+    def add(self, rows: list[Any]) -> None:
+        np.asarray(rows, "int64").tofile(self._places)
 
 
 def _chunks(pairs: Iterable[Pair], size: int) -> Iterator[Sequence[Pair]]:

@@ -9,6 +9,7 @@ from seq2see.data.image_file import ImageFile
 from seq2see.data.image_sets import image_name, read_image
 from seq2see.data.pairs import Check, Columns, Pair, Problem
 from seq2see.data.values import many
+from seq2see.errors import DataError
 
 __all__ = ["check_images"]
 
@@ -24,7 +25,9 @@ def check_images(
     checks = []
     training: _Images | None = None
     for place, name in enumerate(names):
-        found = _Images(ImageFile(name, columns, training=not place, check=problem), training)
+        file = ImageFile(name, columns, training=not place, check=problem)
+        file.decodes = False  # each image is looked at here, and once is enough
+        found = _Images(file, training)
         checks.append(found.finish(targets))
         training = training or found
     return checks
@@ -41,19 +44,26 @@ class _Images:
         self.sizes: Counter[tuple[int, int]] = Counter()
         self.colours: Counter[str] = Counter()
         self.pairs: list[Pair] = []
-        last = ""
+        last, wrong = "", None
         for item in file:
             self.lines = item.line
             if isinstance(item, Problem):
                 self._add(item)
                 continue
-            self.pairs.append(item._replace(source=""))
             if item.source != last:  # several captions of one image follow one another
-                self._look(item, training)
+                wrong = self._look(item, training)
             last = item.source
+            if wrong is None:
+                self.pairs.append(item._replace(source=""))
+            else:
+                self._add(wrong._replace(line=item.line))
 
-    def _look(self, example: Pair, training: "_Images | None") -> None:
-        image, name = read_image(example.source), image_name(example.source)
+    def _look(self, example: Pair, training: "_Images | None") -> Problem | None:
+        """Take note of an image; gives what is wrong with one that cannot be read."""
+        try:
+            image, name = read_image(example.source), image_name(example.source)
+        except DataError as error:
+            return Problem(example.line, "unreadable image", str(error))
         self.sizes[image.size] += 1
         self.colours["grey" if image.mode == "L" else "in colour"] += 1
         digest = hashlib.blake2b(repr((image.mode, image.size)).encode() + image.tobytes(), digest_size=16)
@@ -63,6 +73,7 @@ class _Images:
         if training is not None and key in training.seen:
             detail = f"{name} is like {training.seen[key]} there"
             self._add(Problem(example.line, f"seen in {training.name}", detail, fatal=False))
+        return None
 
     def _add(self, problem: Problem) -> None:
         self.counts[problem.kind] += 1

@@ -1,10 +1,11 @@
-"""Examples whose sources are images: folders by class, archives, IDX files, and tables that name images."""
+"""Examples whose sources are images: folders by class, archives, IDX, COCO, and tables that name them."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from seq2see.data.formats import Fields
+from seq2see.data.image_coco import COCO_SHAPE, coco_rows, is_coco
 from seq2see.data.image_sets import (
     MARK,
     Idx,
@@ -20,6 +21,9 @@ from seq2see.data.tasks import is_task
 from seq2see.errors import DataError
 
 __all__ = ["ImageFile"]
+
+_ANY_SIZE = (1, 1)
+"""Whether an image is whole is told as well by a smaller one, which comes sooner of a large JPEG."""
 
 
 class ImageFile(PairFile):
@@ -42,6 +46,7 @@ class ImageFile(PairFile):
         self.by_class = not is_task(self.name) and is_image_set(self.name)
         if self.by_class:
             self.paths = [Path(self.name)]
+        self._coco = not self.by_class and len(self.paths) == 1 and is_coco(self.paths[0])
         self._place = self._where()
         self.decodes = check is not None
         """Whether images are looked at, which takes time, or their names alone."""
@@ -62,6 +67,8 @@ class ImageFile(PairFile):
         """What such a file should look like."""
         if self.by_class:
             return "images of each class should lie in a folder of its own"
+        if self._coco:
+            return COCO_SHAPE
         return f"{super().shape}, where the source is the name of an image in {self._place}"
 
     @property
@@ -77,6 +84,9 @@ class ImageFile(PairFile):
         return super().fingerprint() + ("" if drawn else f"-{image_set(self._place).fingerprint()}")
 
     def _items(self, open_: Callable[[Path], BinaryIO]) -> Iterator[Pair | Problem]:
+        if self._coco:
+            yield from self._annotated(open_)
+            return
         if not self.by_class:
             yield from super()._items(open_)
             return
@@ -98,6 +108,11 @@ class ImageFile(PairFile):
             what = "is a directory without" if Path(self.name).is_dir() else "has no"
             raise DataError(f"{self.name} {what} images; name a file of examples, or a folder of images")
 
+    def _annotated(self, open_: Callable[[Path], BinaryIO]) -> Iterator[Pair | Problem]:
+        with open_(self.paths[0]) as file:
+            for number, row in coco_rows(file, self.name, self._needs_target):
+                yield from [row] if isinstance(row, Problem) else self._usable(number, row)
+
     def _usable(self, number: int, fields: Fields) -> Iterator[Pair | Problem]:
         for item in super()._usable(number, fields):
             yield self._located(item) if isinstance(item, Pair) and item.source.strip() else item
@@ -111,7 +126,7 @@ class ImageFile(PairFile):
             if MARK in name:
                 raise DataError(f"{name!r} is no name of an image in {self._place}")
             if self.decodes and source != self._seen:
-                read_image(source)
+                read_image(source, _ANY_SIZE)
             self._seen = source
         except UnicodeEncodeError:
             return Problem(example.line, "unreadable image", f"{name!r} is no name in UTF-8")

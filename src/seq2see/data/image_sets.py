@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -95,7 +95,7 @@ class ImageSet(ABC):
         parts = name.split("/")
         return parts[self.depth] if len(parts) > self.depth + 1 else None
 
-    @property
+    @cached_property
     def depth(self) -> int:
         """How many folders there are above those of the classes."""
         return 0
@@ -121,7 +121,6 @@ class Folder(ImageSet):
     def __init__(self, place: str) -> None:
         super().__init__(place)
         self._root = Path(place).resolve()
-        self._depth: int | None = None
 
     def names(self) -> Iterator[str]:
         for folder, folders, files in os.walk(self._root):
@@ -131,17 +130,16 @@ class Folder(ImageSet):
                 if not _hidden(file):
                     yield file if below == "." else f"{below}/{file}"
 
-    @property
+    @cached_property
     def depth(self) -> int:
-        if self._depth is None:
-            folder, self._depth = self._root, 0
-            while len(inside := [one for one in folder.iterdir() if not _hidden(one.name)]) == 1 and (
-                inside[0].is_dir()
-            ):
-                folder, self._depth = inside[0], self._depth + 1
-            if not any(one.is_dir() for one in inside):
-                self._depth = max(0, self._depth - 1)  # of a single class, which has no folder inside
-        return self._depth
+        folder, depth = self._root, 0
+        while len(inside := [one for one in folder.iterdir() if not _hidden(one.name)]) == 1 and (
+            inside[0].is_dir()
+        ):
+            folder, depth = inside[0], depth + 1
+        if not any(one.is_dir() for one in inside):
+            return max(0, depth - 1)  # of a single class, which has no folder inside
+        return depth
 
     def data(self, name: str) -> bytes:
         path = (self._root / name).resolve()
@@ -171,7 +169,7 @@ class _Packed(ImageSet):
     def names(self) -> Iterator[str]:
         return iter(sorted(name for name in self.files if not any(map(_hidden, name.split("/")))))
 
-    @property
+    @cached_property
     def depth(self) -> int:
         folders = [name.split("/")[:-1] for name in self.names()]
         shallow, deep = min(folders, default=[]), max(folders, default=[])
@@ -320,10 +318,12 @@ def _mapped(file: BinaryIO, path: Path, shape: Sequence[int], start: int) -> npt
 
 def image_set(place: str) -> ImageSet:
     """The images of a place, whatever it is; archives stay open."""
-    path = Path(place)
-    if not path.exists():
-        raise DataError(f"there is no {place}, where images should lie; name a folder, a zip or a tar")
-    stamp = path.stat()
+    try:
+        stamp = os.stat(place)  # noqa: PTH116 - a path would take longer than the rest of this
+    except (OSError, ValueError):
+        raise DataError(
+            f"there is no {place}, where images should lie; name a folder, a zip or a tar"
+        ) from None
     return _opened(place, stamp.st_mtime_ns, stamp.st_size)
 
 

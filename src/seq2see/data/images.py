@@ -59,7 +59,8 @@ def decode(data: bytes, name: str, size: tuple[int, int] | None = None) -> Image
             # Turning it may swap the sides, so that both have to be long enough.
             image.draft(None, (max(size), max(size)))
         image.load()
-        return _plain(ImageOps.exif_transpose(image), name)
+        ImageOps.exif_transpose(image, in_place=True)
+        return _plain(image, name)
     except BadImageError:
         raise
     except Exception as error:
@@ -68,7 +69,7 @@ def decode(data: bytes, name: str, size: tuple[int, int] | None = None) -> Image
 
 def fitted(image: Image.Image, channels: int, size: tuple[int, int], fit: Fit) -> Pixels:
     """The pixels of an image at a size (height, width), as (channels, height, width)."""
-    image = image.convert("L" if channels == 1 else "RGB")
+    image = _in_mode(image, "L" if channels == 1 else "RGB")
     height, width = size
     if image.size != (width, height):
         if fit == "crop":
@@ -98,7 +99,12 @@ def _plain(image: Image.Image, name: str) -> Image.Image:
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("L" if image.mode in ("1", "L") else "RGB")
+    return _in_mode(image, "L" if image.mode in ("1", "L") else "RGB")
+
+
+def _in_mode(image: Image.Image, mode: str) -> Image.Image:
+    """An image in a mode, which is itself where it has that mode: many are small, and copies take time."""
+    return image if image.mode == mode else image.convert(mode)
 
 
 def _damaged(name: str, error: Exception) -> BadImageError:

@@ -54,6 +54,11 @@ class ExampleKind(NamedTuple):
     """Whether its passages are joined and cut, once their tokens are known, to be as long as is allowed."""
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether another source can stand beside a target; tags are in step with the words of their own."""
+        return self.takes_images
+
+    @property
     def takes_images(self) -> bool:
         """Whether a source may be an image."""
         return self.opens is PairFile and self.problem is not _out_of_step

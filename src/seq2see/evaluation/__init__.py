@@ -3,6 +3,7 @@
 from seq2see.evaluation.compare import Comparison, compare
 from seq2see.evaluation.metrics import METRICS, Metric, metric_named, metrics_for, score, score_outputs
 from seq2see.evaluation.outcomes import (
+    Captions,
     Classes,
     Example,
     Filled,
@@ -18,6 +19,7 @@ from seq2see.evaluation.texts import worst
 
 __all__ = [
     "METRICS",
+    "Captions",
     "Classes",
     "Comparison",
     "Example",

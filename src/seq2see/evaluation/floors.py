@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seq2see.evaluation.metrics import METRICS, metrics_for, score
 from seq2see.evaluation.outcomes import (
+    Captions,
     Classes,
     Example,
     LabelSets,
@@ -181,8 +182,14 @@ def _most_frequent_target(train: Known, test: Known, seed: int) -> Texts:
     )
 
 
+def _most_frequent_caption(train: Known, test: Known, seed: int) -> Captions:
+    """One caption for all images: the most frequent in training."""
+    return Captions(_most_frequent_target(train, test, seed).examples, test.unit)
+
+
 FLOORS: Mapping[type[Outcome], Mapping[str, Floor]] = {
     Texts: {"copy": _copy, "most frequent target": _most_frequent_target},
+    Captions: {"most frequent caption": _most_frequent_caption},
     Classes: {"majority": _majority_class, "logistic regression": _logistic_regression},
     LabelSets: {"majority": _majority_set, "logistic regression": _logistic_regressions},
     Numbers: {"mean": _mean, "ridge": _ridge, "boosted trees": _boosted_trees},

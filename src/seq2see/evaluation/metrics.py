@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seq2see.errors import SettingsError
-from seq2see.evaluation import classes, numbers, running, tags, texts
+from seq2see.evaluation import captions, classes, numbers, running, tags, texts
 from seq2see.evaluation.outcomes import (
+    Captions,
     Classes,
     Example,
     Filled,
@@ -85,20 +86,29 @@ def _share(name: str, meaning: str, kinds: Kinds, parts: Parts, **more: Any) -> 
 def _corpus(name: str, meaning: str, **more: Any) -> Metric:
     """A score of sacrebleu."""
     score, paired = partial(texts.corpus_score, name), partial(texts.corpus_p, name)
-    return Metric(name, meaning, (Texts,), score, applies=texts.are_sentences, paired=paired, **more)
+    kinds = more.pop("kinds", (Texts,))
+    return Metric(name, meaning, kinds, score, applies=texts.are_sentences, paired=paired, **more)
 
 
 _LOSS = _ratio(
     "loss",
     "what training makes small, on held-out examples; of running text, nats per token",
-    (Texts, Classes, LabelSets, Numbers, Tags, Foretold, Filled),
+    (Texts, Captions, Classes, LabelSets, Numbers, Tags, Foretold, Filled),
     running.nats,
     unit="",
     higher_is_better=False,
-    only_training=(Texts, Classes, LabelSets, Numbers, Tags),
+    only_training=(Texts, Captions, Classes, LabelSets, Numbers, Tags),
 )
 _TEXTS = (
-    _share("exact", "outputs that equal a reference", (Texts,), texts.exact),
+    _ratio(
+        "cider",
+        "agreement with all references of an image, rare words counting more (CIDEr)",
+        (Captions,),
+        captions.consensus,
+        unit="",
+        applies=captions.has_cider,
+    ),
+    _share("exact", "outputs that equal a reference", (Texts, Captions), texts.exact),
     _share(
         "wer",
         "outputs that equal no reference; where words are counted, edits per reference word",
@@ -114,7 +124,7 @@ _TEXTS = (
         higher_is_better=False,
         applies=texts.have_symbols,
     ),
-    _corpus("bleu", "n-grams in common (sacrebleu)"),
+    _corpus("bleu", "n-grams in common (sacrebleu)", kinds=(Texts, Captions)),
     _corpus("chrf", "letter n-grams in common (sacrebleu)"),
     _corpus("ter", "edits with shifts per word (sacrebleu)", higher_is_better=False),
 )

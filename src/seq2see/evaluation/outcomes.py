@@ -1,14 +1,16 @@
 """What a model gave for each example, beside what was right: one kind of outcome for each kind of answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 __all__ = [
+    "Captions",
     "Classes",
     "Example",
     "Filled",
@@ -81,12 +83,43 @@ class Texts:
     def __len__(self) -> int:
         return len(self.examples)
 
-    def draw(self, rows: Rows) -> "Texts":
+    def compared(self) -> "Texts":
+        """The same as BLEU and its kin take them."""
+        return self
+
+    def draw(self, rows: Rows) -> Self:
         """The outcome of some of the examples."""
-        return Texts([self.examples[row] for row in rows], self.unit)
+        return replace(self, examples=[self.examples[row] for row in rows])
 
     def classes(self) -> None:
         """Texts are no classes."""
+
+
+@dataclass(frozen=True)
+class Captions(Texts):
+    """Texts that say what images show, where each image counts once and may have several references."""
+
+    def compared(self) -> "Captions":
+        """The same as words in small letters, without the punctuation that they begin or end with.
+
+        That is nearly what the tokeniser of the COCO evaluation does, which needs Java.
+        """
+        return replace(
+            self,
+            examples=[
+                Example(one.source, _as_words(one.output), tuple(map(_as_words, one.references)))
+                for one in self.examples
+            ],
+        )
+
+
+def _as_words(caption: str) -> str:
+    return " ".join(filter(None, map(_bare, caption.lower().split())))
+
+
+def _bare(word: str) -> str:
+    inside = [place for place, sign in enumerate(word) if not category(sign).startswith("P")]
+    return word[inside[0] : inside[-1] + 1] if inside else ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from seq2see.evaluation.outcomes import Example, Texts, Unit
+from seq2see.evaluation.outcomes import Captions, Example, Texts, Unit
 
 __all__ = [
     "are_sentences",
@@ -50,6 +50,8 @@ def have_symbols(texts: Texts) -> bool:
 
 def are_sentences(texts: Texts) -> bool:
     """Whether the references are long enough for BLEU and its kin."""
+    if isinstance(texts, Captions):
+        return True
     words = sum(len(example.references[0].split()) for example in texts.examples)
     return texts.unit != "symbols" and words / max(1, len(texts)) > _SENTENCE
 
@@ -67,6 +69,7 @@ def worst(examples: Sequence[Example], unit: Unit, count: int) -> list[Example]:
 
 def corpus_score(name: str, texts: Texts) -> float:
     """A score of sacrebleu over all examples together."""
+    texts = texts.compared()
     outputs = [example.output for example in texts.examples]
     return float(_metric(name).corpus_score(outputs, _streams(texts)).score)
 
@@ -76,6 +79,7 @@ def corpus_p(name: str, first: Texts, second: Texts, samples: int, seed: int) ->
     from sacrebleu.significance import PairedTest
 
     os.environ["SACREBLEU_SEED"] = str(seed)
+    first, second = first.compared(), second.compared()
     systems: list[Any] = [
         (system, [example.output for example in texts.examples])
         for system, texts in (("first", first), ("second", second))

@@ -8,9 +8,10 @@ from seq2see.data import Pair
 from seq2see.data.columns import TargetText
 from seq2see.decoding.engine import OwnLoop
 from seq2see.errors import SettingsError
-from seq2see.evaluation import Outcome
+from seq2see.evaluation import Captions, Outcome
 from seq2see.goals.shown import NOT_ON_IMAGES
 from seq2see.goals.text_model import TextModel
+from seq2see.goals.text_values import By
 from seq2see.lens.text_lens import TextLens
 from seq2see.run import Run
 from seq2see.text import Tokenizer
@@ -42,6 +43,17 @@ class CaptionModel(TextModel):
     def source_rows(self, texts: Sequence[str], features: Sequence[str]) -> Sequence[Any]:
         """The pixels of images."""
         return self.run.columns["source"].encode([Pair(1, text, "", "") for text in texts])
+
+    def counted_by(self, examples: Sequence[Pair]) -> By:
+        """Each image counts once, with all its captions as references."""
+        return "source"
+
+    def outcome(
+        self, examples: Sequence[Pair], most: int | None = None, by: By | None = None, **options: Any
+    ) -> Captions:
+        """Captions of images, beside the captions that stand there for them."""
+        found = super().outcome(examples, most, by, **options)
+        return Captions(found.examples, found.unit)
 
     def unknown(self, example: Pair) -> Counter[str]:
         """Images have no pieces that could be unknown."""

@@ -160,6 +160,11 @@ class Classified(Printed):
         ordered = sorted(self.probabilities.items(), key=lambda item: -item[1])
         return "\t".join(f"{label}={chance:.4f}" for label, chance in ordered)
 
+    @property
+    def brief(self) -> str:
+        """The labels, and how sure they are."""
+        return f"{self.text or 'no label'} {max(self.probabilities.values(), default=0.0):.0%}"
+
     def values(self) -> dict[str, Any]:
         """The same as plain values."""
         return {"label": self.text, "probabilities": self.probabilities}

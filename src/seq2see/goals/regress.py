@@ -112,6 +112,11 @@ class Estimated(Printed):
         """The ends of the interval."""
         return f"{self.low:.6g}\t{self.high:.6g}" if self.low is not None and self.high is not None else "\t"
 
+    @property
+    def brief(self) -> str:
+        """The number alone."""
+        return self.text
+
     def values(self) -> dict[str, Any]:
         """The same as plain values."""
         return {"value": self.value, "low": self.low, "high": self.high}

@@ -202,6 +202,10 @@ class TextModel(Shown):
         """A greedy search, for looks while training."""
         return {"beam": 1, "nbest": 1}
 
+    def counted_by(self, examples: Sequence[Pair]) -> By:
+        """What of examples is scored once, where nobody said."""
+        return counted_by(examples)
+
     def outcome(
         self, examples: Sequence[Pair], most: int | None = None, by: By | None = None, **options: Any
     ) -> Texts:
@@ -209,7 +213,7 @@ class TextModel(Shown):
 
         Scored are lines or distinct sources, whichever `by` says or the examples look like.
         """
-        by = by or self.recipe.data.by or counted_by(examples)
+        by = by or self.recipe.data.by or self.counted_by(examples)
         references: dict[Source, list[str]] = {}
         for one in examples:
             references.setdefault(Source(one.source, one.features), []).append(self._reference(one.target))

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["BASE", "PositionKind", "Positions", "rotary", "rotate", "rotations", "sinusoidal"]
+__all__ = ["BASE", "Grid", "PositionKind", "Positions", "rotary", "rotate", "rotations", "sinusoidal"]
 
 PositionKind = Literal["sinusoidal", "learned", "one-hot", "rotary", "rotary-self", "none"]
 """Rotary positions turn queries and keys: everywhere, or (`rotary-self`) in self-attention alone."""
@@ -45,6 +45,26 @@ def rotations(
     if isinstance(start, int):
         return _table(rotary, start + count, width, device, base)[:, start : start + count]
     return rotary(_row_positions(start, count), width, base).unsqueeze(2)
+
+
+class Grid(NamedTuple):
+    """How positions lie in two directions: row after row, behind some that lie nowhere."""
+
+    rows: int
+    columns: int
+    before: int = 0
+
+    def rotations(self, width: int, device: torch.device, base: float = BASE) -> Tensor:
+        """Angles for `rotate`, (2, T, K/2): the first half by the row, the second by the column."""
+        down, across = (
+            rotary(torch.arange(count, device=device), width // 2, base)
+            for count in (self.rows, self.columns)
+        )
+        by_row = down[:, :, None].expand(-1, -1, self.columns, -1)
+        by_column = across[:, None].expand(-1, self.rows, -1, -1)
+        found = torch.cat([by_row, by_column], -1).flatten(1, 2)  # (2, rows, columns, K/2) -> (2, T, K/2)
+        nowhere = torch.tensor([1.0, 0.0], device=device)[:, None, None]  # cos and sin of no turn
+        return torch.cat([nowhere.expand(2, self.before, width // 2), found], 1)
 
 
 def rotate(states: Tensor, rotation: Tensor) -> Tensor:

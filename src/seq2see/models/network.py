@@ -21,8 +21,8 @@ from seq2see.models.contracts import (
     Vocabulary,
 )
 from seq2see.models.decoders import RecurrentDecoder, TransformerDecoder
-from seq2see.models.encoders import ENCODERS
-from seq2see.models.fronts import FRONTS
+from seq2see.models.encoders import ENCODERS, TransformerEncoder
+from seq2see.models.fronts import FRONTS, PatchFront
 from seq2see.models.fronts.tokens import embedding
 from seq2see.models.generation import GeneratorState
 from seq2see.models.heads.vocabulary import VocabularyHead
@@ -171,6 +171,14 @@ class DecoderOnly(Writer):
         return self.head.logits(self.decoder(inputs, None, watch), None)
 
 
+def _encoder(settings: ModelSettings, front: Front) -> Encoder:
+    """The encoder of a network, which learns from its front how the patches of an image lie."""
+    encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
+    if isinstance(front, PatchFront) and isinstance(encoder, TransformerEncoder):
+        encoder.grid = front.grid
+    return encoder
+
+
 def make_encoder_decoder(
     settings: ModelSettings,
     source: Vocabulary,
@@ -181,7 +189,7 @@ def make_encoder_decoder(
     """An untrained network that reads one text and writes another."""
     front = FRONTS[settings.front.kind].make(settings, {"source": source})
     embed = front.embed if settings.share_embeddings else embedding(target, settings.width)
-    encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
+    encoder = _encoder(settings, front)
     assert settings.decoder is not None
     decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder)
     tied = embed if settings.tie_output else None
@@ -211,7 +219,7 @@ def make_reader(
 ) -> Network:
     """An untrained network that reads a text and ends in a head, which is built for a width of states."""
     front = FRONTS[settings.front.kind].make(settings, dict(vocabularies))
-    encoder = ENCODERS[settings.encoder.kind].make(settings, settings.encoder)
+    encoder = _encoder(settings, front)
     network = Network(settings, front=front, encoder=encoder, head=head(settings.memory_width))
     network.initialise()
     return network

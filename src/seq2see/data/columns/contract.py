@@ -1,7 +1,7 @@
 """What every kind of column can do."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from seq2see.data.pairs import Pair
 from seq2see.data.sides import Side
 from seq2see.text.special import Special
 
-__all__ = ["Array", "Column", "ImageShape", "Stored", "Vocabulary", "fill", "smallest"]
+__all__ = ["Array", "Column", "ImageShape", "Keyed", "Stored", "Vocabulary", "fill", "smallest"]
 
 Array = npt.NDArray[Any]
 Stored = dict[str, Any]
@@ -65,6 +65,14 @@ class Column(Protocol):
 
     def stored(self) -> Stored:
         """All that decides what rows it makes, with its `kind`; a row of `COLUMNS` makes a column of it."""
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A column whose rows are large, and often the same: of examples with one key, one row is kept."""
+
+    def key(self, example: Pair) -> str:
+        """What decides on the row of an example."""
 
 
 def fill(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ __all__ = ["Images", "evenly"]
 _LOOKED_AT = 500
 """Images of which mean and deviation are taken."""
 _WORKERS = 2
+_GROUP = 32
+"""Images that a worker decodes one after another: giving out each of them alone takes too long."""
 
 
 class Images:
@@ -59,12 +62,20 @@ class Images:
         """A row has one number, which is a list of all the pixels."""
         return f"({self.shape.channels * self.shape.height * self.shape.width},)u1"
 
+    def key(self, example: Pair) -> str:
+        """Several captions of an image share its pixels."""
+        return example.source
+
     def encode(self, examples: Sequence[Pair]) -> list[npt.NDArray[np.uint8]]:
         sources = list(dict.fromkeys(one.source for one in examples))
         # Pillow decodes without holding up other threads.
         with ThreadPoolExecutor(_WORKERS) as pool:
-            rows = dict(zip(sources, pool.map(self._row, sources), strict=True))
+            groups = [sources[start : start + _GROUP] for start in range(0, len(sources), _GROUP)]
+            rows = dict(zip(sources, chain.from_iterable(pool.map(self._rows, groups)), strict=True))
         return [rows[one.source] for one in examples]
+
+    def _rows(self, sources: Sequence[str]) -> list[npt.NDArray[np.uint8]]:
+        return list(map(self._row, sources))
 
     def _row(self, source: str) -> npt.NDArray[np.uint8]:
         size = self.shape.height, self.shape.width

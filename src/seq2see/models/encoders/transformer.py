@@ -10,7 +10,7 @@ from seq2see.layers.attention import Watch
 from seq2see.layers.blocks import Block, NormPlace
 from seq2see.layers.feedforward import Activation
 from seq2see.layers.norms import NormKind, make_norm
-from seq2see.layers.positions import BASE, PositionKind, rotations
+from seq2see.layers.positions import BASE, Grid, PositionKind, rotations
 from seq2see.models.contracts import Memory
 from seq2see.models.parts import EncoderSettings, check_heads
 
@@ -110,12 +110,16 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.final_norm = part.final_norm(settings.width)
         self.head_width = settings.width // part.heads
+        self.grid: Grid | None = None
+        """How the states lie in an image, where they are turned by row and column."""
         self.rotary, self.rotary_base = part.positions.startswith("rotary"), part.rotary_base
         self.blocks = nn.ModuleList(part.block(settings, f"encoder.{layer}") for layer in range(part.layers))
 
     def forward(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
         rotation = None
-        if self.rotary:
+        if self.grid is not None:
+            rotation = self.grid.rotations(self.head_width, states.device, self.rotary_base)
+        elif self.rotary:
             rotation = rotations(0, states.shape[1], self.head_width, states.device, self.rotary_base)
         for block in self.blocks:
             states = block(states, mask[:, None, None], rotation, watch)

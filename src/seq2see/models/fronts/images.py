@@ -11,9 +11,10 @@ from seq2see.data.columns.contract import ImageShape
 from seq2see.layers import augmenting
 from seq2see.layers.dropout import Dropout
 from seq2see.layers.maps import Convolved
-from seq2see.layers.positions import sinusoidal
+from seq2see.layers.positions import Grid, sinusoidal
 from seq2see.models.contracts import Sides, States, Vocabulary
 from seq2see.models.encoders.resnet import ResNetSettings
+from seq2see.models.encoders.transformer import TransformerSettings
 from seq2see.models.parts import FrontSettings
 from seq2see.settings import Settings
 
@@ -96,7 +97,8 @@ class PatchFrontSettings(ImageFrontSettings):
     """The side of a patch in pixels; images that it does not divide are filled up."""
     class_token: bool = True
     """A learned state stands before those of the patches; head.pooling=first reads it."""
-    positions: Literal["learned", "sinusoidal", "none"] = "learned"
+    positions: Literal["learned", "sinusoidal", "rotary", "none"] = "learned"
+    """Rotary ones turn queries and keys of the encoder by row and column."""
 
     def check(self, model: "ModelSettings") -> None:
         super().check(model)
@@ -105,10 +107,25 @@ class PatchFrontSettings(ImageFrontSettings):
                 "encoder.kind = 'resnet' reads maps, and front.kind = 'patches' gives states in a row; "
                 "choose front.kind=stem, or encoder.kind=transformer"
             )
+        if self.positions == "rotary":
+            self._check_rotary(model)
         if self.positions == "sinusoidal" and model.width % 4:
             raise ValueError(
                 f"front.positions = 'sinusoidal' needs four features for each wave, and width {model.width} "
                 f"cannot be divided by 4; try {model.width // 4 * 4 + 4}"
+            )
+
+    def _check_rotary(self, model: "ModelSettings") -> None:
+        part = model.encoder
+        if not isinstance(part, TransformerSettings) or part.positions != "none":
+            raise ValueError(
+                "front.positions = 'rotary' needs encoder.kind=transformer and encoder.positions=none; "
+                "set both, or choose learned or sinusoidal"
+            )
+        if model.width // part.heads % 4:
+            raise ValueError(
+                f"front.positions = 'rotary' turns features four by four, but width {model.width} among "
+                f"{part.heads} heads leaves {model.width // part.heads}; choose a multiple of 4"
             )
 
 
@@ -172,6 +189,7 @@ class PatchFront(_ImageFront):
         nn.init.xavier_uniform_(self.project.weight.view(width, -1))
         nn.init.zeros_(self.project.bias)  # type: ignore[arg-type]
         rows, columns = (-(-side // part.patch) for side in (shape.height, shape.width))
+        self.grid = Grid(rows, columns, int(part.class_token)) if part.positions == "rotary" else None
         count = rows * columns + part.class_token
         self.first = nn.Parameter(torch.randn(width) * 0.02) if part.class_token else None
         if part.positions == "learned":
