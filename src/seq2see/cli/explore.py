@@ -16,7 +16,6 @@ from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.goals import Predictor, load
 from seq2see.goals.completer import Completer
 from seq2see.goals.filler import Filler
-from seq2see.goals.shown import NOT_ON_IMAGES
 from seq2see.serving.app import explorer
 from seq2see.serving.desk import Desk
 
@@ -41,8 +40,6 @@ def explore(
 ) -> None:
     """Serve the explorer until Ctrl-C; it answers to these further names of its host."""
     models = [(run, load(run, device)) for run in runs]
-    if any(model.recipe.data.images is not None for _, model in models):
-        raise SettingsError(NOT_ON_IMAGES)
     serve_explorer(models, host, port, example or _example(models[0][1]), browser, names)
 
 

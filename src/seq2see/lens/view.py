@@ -10,7 +10,9 @@ from torch import Tensor
 
 from seq2see.errors import SettingsError
 from seq2see.lens import summaries
+from seq2see.lens.blocks import BlockWorth, FeatureMaps
 from seq2see.lens.edits import Edit
+from seq2see.lens.pictures import Picture
 from seq2see.settings import near
 
 __all__ = [
@@ -130,6 +132,11 @@ class View:
     """What is to be said beside the output, such as the interval of a number."""
     unknown: Unknown = _NOTHING
     asked: Asked | None = None
+    picture: Picture | None = None
+    """Of a source that is an image: its pixels and places, which `source` names."""
+    blocks: list[BlockWorth] = field(default_factory=list)
+    """What each residual block is worth for the output, where there are any."""
+    features: list[FeatureMaps] = field(default_factory=list)
 
     def __repr__(self) -> str:
         heads = sum(len(found) for found in self.weights.values())
@@ -139,7 +146,8 @@ class View:
         said = f"{self.output[:60]!r}" + (f", {sure}" if sure else "")
         return (
             f"<View of {self.text[:60]!r}: {said}\n"
-            f"  {len(self.source)} source tokens, {len(self.predicted)} answers; "
+            f"  {len(self.source)} {'places' if self.picture else 'source tokens'}, "
+            f"{len(self.predicted)} answers; "
             f"{heads} heads at {', '.join(list(self.weights)[:4]) or 'no attention'}"
             f"{', ...' if len(self.weights) > 4 else ''}>"
         )
