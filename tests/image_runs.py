@@ -8,7 +8,12 @@ from seq2see.workflow import Request, train
 __all__ = ["SCENE", "train_image_runs"]
 
 SCENE = "task:shapes//red circle 8 24 6, blue square 40 24 6"
-_TRAINING = ("training.batch_pairs=8", "training.learning_rate=0.01", "training.average=1")
+_TRAINING = (
+    "training.batch_pairs=8",
+    "training.learning_rate=0.01",
+    "training.average=1",
+    "decoding.max_length=8",
+)
 _RESNET = ("model.front.width=4", "model.encoder.widths=[4,8]", "model.encoder.depths=[1,2]")
 _VIT = (
     *("model.width=16", "model.front.patch=5", "model.encoder.layers=2", "model.encoder.heads=2"),

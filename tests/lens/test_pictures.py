@@ -9,6 +9,7 @@ from seq2see.errors import DataError, SettingsError
 from seq2see.lens.blocks import blocks_of
 from seq2see.lens.edits import Block, Force, Hide, Pin, Reword, Skip, edits_of
 from seq2see.lens.pictures import Grid, Picture, gradient, occlusion
+from seq2see.lens.watchers import check_addresses
 
 NAMES = ["vit", "resnet", "number", "caption", "transformer"]
 OTHER = "task:shapes//green cross 24 24 6"
@@ -118,7 +119,7 @@ def test_another_image_can_be_read_instead(image_models):
         assert torch.equal(other.picture.pixels, model.attention(OTHER).picture.pixels)
 
 
-def test_what_is_not_there_is_refused(image_models, models):
+def test_what_is_not_there_is_refused(image_models, make_model):
     model = image_models["vit"]
     with pytest.raises(DataError, match="there is no image to look at"):
         model.attention(" ")
@@ -129,7 +130,7 @@ def test_what_is_not_there_is_refused(image_models, models):
     with pytest.raises(SettingsError, match=r"encoder\.1\.9"):
         image_models["resnet"].attention(SCENE, edits=[Skip(block="encoder.1.9")])
     with pytest.raises(SettingsError, match="texts, which have no places to hide"):
-        next(iter(models.values())).attention("ab", edits=[Hide(places=[1])])
+        check_addresses([Hide(places=[1])], make_model())
     with pytest.raises(SettingsError):
         edits_of([{"kind": "hide", "places": []}])
 

@@ -17,7 +17,7 @@ from seq2see.lens.image_reading import Eye, ReadImage
 from seq2see.lens.teacher_forcing import Source, teacher_force
 from seq2see.lens.text_lens import TextLens, TextPass, TextRequest, Writer
 from seq2see.lens.view import Unknown, View
-from seq2see.lens.watchers import Editor
+from seq2see.lens.watchers import Editor, Patterns
 from seq2see.models import EncoderDecoder
 from seq2see.text import Tokenizer
 
@@ -44,10 +44,9 @@ class CaptionLens(TextLens):
         super().__init__(model)
         self._eye = Eye(self.network, model.images, read)
 
-    def look(self, wanted: TextRequest, edits: Sequence[Edit] = (), donor: TextLens | None = None) -> View:
-        """The view of an image and its caption, with the effect of the edits if there are any."""
-        view = super().look(wanted, edits, donor)
-        _, seen, patterns = self._see_both(wanted, edits, donor)
+    def _finished(
+        self, view: View, wanted: TextRequest, seen: TextPass, edits: Sequence[Edit], patterns: Patterns
+    ) -> View:
         assert isinstance(seen.source, Tensor)
         editor = partial(Editor, edits, patterns) if edits else lambda: None
 

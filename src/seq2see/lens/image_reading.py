@@ -61,14 +61,11 @@ class ImageLens(ReaderLens):
         assert isinstance(column, Images)
         self._eye = Eye(self.network, column, read)
 
-    def look(self, example: Pair, edits: Sequence[Edit] = (), donor: ReaderLens | None = None) -> View:
-        """The view of an image, with the effect of the edits if there are any."""
-        view = super().look(example, edits, donor)
-        changed, watching = self._edited(example, edits, donor)
+    def _finished(self, view: View, example: Pair, watching: Watching, edits: Sequence[Edit]) -> View:
         best: list[Tensor] = []
 
         def answers() -> tuple[str, float | None, float]:
-            reading, _ = self._pass(changed, watching(), edits)
+            reading, _ = self._pass(example, watching(), edits)
             best[:] = best or [reading.scores.argmax(1, keepdim=True)]
             value = float(reading.scores[0, 0]) if reading.kind == "number" else reading.log_probability
             return reading.output, value, float(reading.scores.gather(1, best[0]).sum())
@@ -76,8 +73,8 @@ class ImageLens(ReaderLens):
         found = worths(self.network, edits, answers)
         with skipping(self.network, edits), feature_maps(self.network) as features:
             if found:
-                self._pass(changed, watching(), edits)
-        picture = self._eye.see(changed.source, edits)
+                self._pass(example, watching(), edits)
+        picture = self._eye.see(example.source, edits)
         return replace(view, picture=picture, blocks=found, features=features)
 
     def _rows(self, example: Pair, edits: Sequence[Edit] = ()) -> dict[str, list[Any]]:

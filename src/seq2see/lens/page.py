@@ -61,7 +61,7 @@ def saved_page(view: View) -> str:
                 }
             ],
             "example": view.text,
-            "limits": {"characters": 0, "edits": 0, "beam": 1},
+            "limits": {"characters": 0, "edits": 0, "beam": 1, "upload": 0},
         },
         "request": {
             **asked._asdict(),

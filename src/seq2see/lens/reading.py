@@ -107,12 +107,18 @@ class ReaderLens:
         plain, weights = self._pass(example)
         asked = Asked(self._model.name, example.source, example.features, edits=tuple(edits))
         if not edits:
-            return replace(self._view(example, plain, weights), asked=asked)
+            view = self._view(example, plain, weights)
+            return replace(self._finished(view, example, lambda: None, edits), asked=asked)
         changed_example, watching = self._edited(example, edits, donor)
         with skipping(self.network, edits):
             changed, changed_weights = self._pass(changed_example, watching(), edits)
         view = self._view(changed_example, changed, changed_weights)
+        view = self._finished(view, changed_example, watching, edits)
         return replace(view, asked=asked, effect=_effect(plain, changed))
+
+    def _finished(self, view: View, example: Pair, watching: Watching, edits: Sequence[Edit]) -> View:
+        """A view with all that there is to see besides weights."""
+        return view
 
     def attribution(
         self,

@@ -104,14 +104,21 @@ class TextLens:
         target = wanted.target if isinstance(wanted.target, str) else None
         beam = wanted.settings.beam
         asked = Asked(self._model.name, wanted.text, wanted.features, target, beam, tuple(edits))
+        view = replace(self._finished(self._view(changed), wanted, changed, edits, patterns), asked=asked)
         if not edits:
-            return replace(self._view(plain), asked=asked)
+            return view
         # What the edited network thinks of what the plain one said, step by step.
         with skipping(self.network, edits):
             again = teacher_force(
                 self.network, changed.source, plain.said, Editor(edits, patterns), plain.first
             )
-        return replace(self._view(changed), asked=asked, effect=self._effect(plain, changed, again))
+        return replace(view, effect=self._effect(plain, changed, again))
+
+    def _finished(
+        self, view: View, wanted: TextRequest, seen: TextPass, edits: Sequence[Edit], patterns: Patterns
+    ) -> View:
+        """A view with all that there is to see besides weights."""
+        return view
 
     def attribution(
         self, wanted: TextRequest, kind: str, edits: Sequence[Edit] = (), donor: "TextLens | None" = None

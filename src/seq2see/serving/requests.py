@@ -8,7 +8,7 @@ from seq2see.lens.edits import Edit
 from seq2see.lens.view import AnswerKind, Side
 from seq2see.settings import Settings
 
-__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "ViewAnswer", "ViewRequest"]
+__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "Uploaded", "ViewAnswer", "ViewRequest"]
 
 CHARACTERS, EDITS, WIDEST = 4000, 64, 16
 
@@ -131,6 +131,12 @@ class ViewAnswer(Settings):
     lower: str | None
     """The text in lower case, where less of that is unknown."""
     code: str
+
+
+class Uploaded(Settings):
+    """The name that an image goes by from now on."""
+
+    name: str
 
 
 class Problem(Settings):
