@@ -24,6 +24,15 @@ __all__ = ["__version__", "load", "record", "train"]
 __version__ = "0.1.0"
 
 
+def __getattr__(name: str) -> Any:
+    """The room `seq2see.lab`, loaded when it is first asked for."""
+    if name != "lab":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module("seq2see.lab")
+
+
 def load(folder: "str | Path", device: str = "auto") -> Any:
     """Load a run directory: what comes back answers texts with texts, classes, numbers or tags."""
     from seq2see.goals import load

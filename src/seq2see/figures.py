@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Points", "change_figure", "figure_bytes", "line_figure", "points_figure", "table_figure"]
+__all__ = [
+    "COLOURS",
+    "MARKS",
+    "Points",
+    "change_figure",
+    "figure_bytes",
+    "line_figure",
+    "points_figure",
+    "table_figure",
+]
 
 Points = Sequence[tuple[str, Sequence[float]]]
 """Along the axis: a label, and one value for each repetition."""
 
 # Told apart with any colour vision (Okabe and Ito), and in grey print by their marks.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKS = "osD^vP*"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKS = "osD^vP*"
 
 
 def line_figure(
@@ -31,10 +40,10 @@ def line_figure(
         axes = figure.add_subplot()
         labels = list(dict.fromkeys(label for points in series.values() for label, _ in points))
         for place, (name, points) in enumerate(series.items()):
-            colour = _COLOURS[place % len(_COLOURS)]
+            colour = COLOURS[place % len(COLOURS)]
             places = [labels.index(label) for label, _ in points]
             means = [fmean(values) for _, values in points]
-            axes.plot(places, means, marker=_MARKS[place % len(_MARKS)], color=colour, label=name)
+            axes.plot(places, means, marker=MARKS[place % len(MARKS)], color=colour, label=name)
             lows, highs = [min(values) for _, values in points], [max(values) for _, values in points]
             axes.fill_between(places, lows, highs, color=colour, alpha=0.15, linewidth=0)
         axes.set_xticks(range(len(labels)), labels)
@@ -53,7 +62,7 @@ def change_figure(changes: Mapping[str, Sequence[float]], title: str, kind: str)
 
     widest = max(map(len, changes.values()))
     bound = max((abs(value) for row in changes.values() for value in row), default=0) or 1
-    colours = LinearSegmentedColormap.from_list("change", [_COLOURS[0], "#ffffff", _COLOURS[1]])
+    colours = LinearSegmentedColormap.from_list("change", [COLOURS[0], "#ffffff", COLOURS[1]])
     with rc_context({"svg.hashsalt": "seq2see", "font.size": 9}):
         figure = Figure(figsize=(2.2 + 0.8 * widest, 1.2 + 0.4 * len(changes)), layout="constrained")
         axes = figure.add_subplot()
@@ -83,7 +92,7 @@ def table_figure(
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-    colours = LinearSegmentedColormap.from_list("share", ["#ffffff", _COLOURS[0]])
+    colours = LinearSegmentedColormap.from_list("share", ["#ffffff", COLOURS[0]])
     side = 1.6 + 0.48 * len(labels)
     with rc_context({"svg.hashsalt": "seq2see", "font.size": 9}):
         figure = Figure(figsize=(max(4.2, side), max(3.4, side)), layout="constrained")
@@ -120,8 +129,8 @@ def points_figure(
     with rc_context({"svg.hashsalt": "seq2see", "font.size": 11}):
         figure = Figure(figsize=(5.2, 5.2), layout="constrained")
         axes = figure.add_subplot()
-        axes.plot(ends, ends, color=_COLOURS[1], linewidth=1.2, zorder=3)
-        axes.scatter(across, up, s=14, color=_COLOURS[0], alpha=max(0.2, crowd), linewidths=0)
+        axes.plot(ends, ends, color=COLOURS[1], linewidth=1.2, zorder=3)
+        axes.scatter(across, up, s=14, color=COLOURS[0], alpha=max(0.2, crowd), linewidths=0)
         axes.set(title=title, xlabel=across_name, ylabel=up_name, xlim=ends, ylim=ends, aspect="equal")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from seq2see.cli import exchange, looking
+from seq2see.cli import exchange, experiments, looking
 from seq2see.cli.options import (
     DATA,
     Beam,
@@ -310,50 +310,6 @@ def check(
 
 
 @app.command()
-def ladder(
-    data: Annotated[str, typer.Argument(help=f"Examples to train on: {DATA}", show_default=False)],
-    presets: Annotated[
-        str | None,
-        typer.Option(help="Models, with commas between; by default from a plain one to a Transformer."),
-    ] = None,
-    dev: Annotated[str | None, typer.Option(help="Examples to look at; else some are held out.")] = None,
-    out: Annotated[str | None, typer.Option(help="Folder for the runs; by default under runs/.")] = None,
-    seeds: Annotated[str, typer.Option(help="Each model is trained with each of them, as 1,2,3.")] = "1",
-    max_steps: Annotated[int | None, typer.Option(min=1, help="Steps of each model at the most.")] = None,
-    max_minutes: Annotated[float | None, typer.Option(min=0, help="Minutes of each at the most.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Target tokens of each at the most.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override in every model.")
-    ] = None,
-    goal: Goal = None,
-    source: SourceColumn = None,
-    target: TargetColumn = None,
-    features: FeatureColumn = None,
-    numbers: NumberColumns = None,
-    categories: CategoryColumns = None,
-    images: ImagePlace = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda, mps.")] = None,
-    json: Json = False,
-) -> None:
-    """Train several models on the same examples, and show what each is worth by source length."""
-    from seq2see.cli import ladder as verb
-
-    options = {
-        "data": data,
-        "dev": dev,
-        "out": out,
-        "settings": set_ or (),
-        "max_steps": max_steps,
-        "max_minutes": max_minutes,
-        "max_tokens": max_tokens,
-        "goal": goal,
-        "device": device,
-        **named_columns(source, target, features, numbers, categories, images),
-    }
-    verb.ladder(options, presets, seeds, json)
-
-
-@app.command()
 def info(run: Run, verify: Verify = False, json: Json = False) -> None:
     """Say what a run is: recipe, parameters by part, data, best score; or whether it is whole."""
     from seq2see.cli import info as verb
@@ -361,6 +317,7 @@ def info(run: Run, verify: Verify = False, json: Json = False) -> None:
     verb.info(run, verify, json)
 
 
+experiments.add_verbs(app)
 looking.add_verbs(app)
 exchange.add_verbs(app)
 

@@ -21,7 +21,7 @@ TASK_MINUTES = 4.0
 TASK_STEPS = 5000
 
 
-def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bool) -> None:
+def ladder(options: dict[str, Any], presets: str | None, seeds: Sequence[int], as_json: bool) -> None:
     """Train the models, print the table, and leave it with a figure beside the runs."""
     names = [name.strip() for name in (presets or "").split(",") if name.strip()]
     if presets is not None and not names:
@@ -33,7 +33,7 @@ def ladder(options: dict[str, Any], presets: str | None, seeds: str, as_json: bo
     request = _with_budget(asked)
     folder = request.out or str(Path("runs") / f"{request.stem}-ladder")
     again = ["seq2see", *sys.argv[1:]]
-    found = climb_and_write(replace(request, out=folder), names, _numbers(seeds), again)
+    found = climb_and_write(replace(request, out=folder), names, seeds, again)
     if as_json:
         answer(asdict(found))
         return
@@ -70,13 +70,3 @@ def _with_budget(request: Request) -> Request:
         return request
     say(f"budget: {TASK_MINUTES:.0f} minutes for each model (--max-minutes, --max-steps, --max-tokens)")
     return replace(request, max_minutes=TASK_MINUTES, max_steps=TASK_STEPS)
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
-        raise SettingsError(f"--seeds {text!r} should be different numbers with commas between, as 1,2,3")
-    return numbers

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from seq2see.errors import SettingsError
+
 __all__ = [
     "DATA",
     "Beam",
@@ -26,6 +28,7 @@ __all__ = [
     "TargetColumn",
     "Verify",
     "named_columns",
+    "seed_numbers",
 ]
 
 DATA = (
@@ -105,3 +108,14 @@ def named_columns(
     """The columns that were named."""
     named = {"source": source, "target": target, "features": features}
     return {**named, "numbers": numbers, "categories": categories, "images": images}
+
+
+def seed_numbers(text: str) -> list[int]:
+    """Seeds, with commas between."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        raise SettingsError(f"--seeds {text!r} should be different numbers with commas between, as 1,2,3")
+    return numbers

@@ -1,0 +1,79 @@
+"""The verb `lab`."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from seq2see.cli.console import answer, results, say, show, table
+from seq2see.errors import SettingsError
+from seq2see.lab.experiments import EXPERIMENTS
+from seq2see.lab.result import Result
+from seq2see.lab.running import experiment_named, run
+
+__all__ = ["lab"]
+
+
+def lab(
+    name: str | None,
+    everything: bool,
+    quick: bool,
+    seeds: Sequence[int],
+    out: Path | None,
+    control: bool,
+    as_json: bool,
+) -> None:
+    """List the experiments, or run one or all of them."""
+    if name is None and not everything:
+        _list(as_json)
+        return
+    if name is not None and everything:
+        raise SettingsError(f"--all runs every experiment, so leave {name} out; or leave --all out")
+    names = [experiment_named(name).name] if name is not None else list(EXPERIMENTS)
+    home = out or Path("runs") / "lab"
+    found: list[Result] = []
+    for one in names:
+        began = time.perf_counter()
+        folder = home / one if everything or out is None else home
+        result = run(one, quick=quick, seeds=seeds, out=folder, control=control, tell=say)
+        found.append(result)
+        if not as_json:
+            _show(result, time.perf_counter() - began)
+    if as_json:
+        answer(found[0].values() if not everything else {one.experiment.name: one.values() for one in found})
+    elif everything:
+        rows = [(one.experiment.name, one.verdict, one.effect, *one.interval) for one in found]
+        results.print(table("all experiments", ["name", "verdict", "effect", "low", "high"], rows))
+
+
+def _list(as_json: bool) -> None:
+    if as_json:
+        answer({name: {"claim": one.claim, "where": one.where} for name, one in EXPERIMENTS.items()})
+        return
+    rows = [(name, one.claim) for name, one in EXPERIMENTS.items()]
+    results.print(table("experiments", ["name", "claim"], rows))
+    results.print("seq2see lab NAME --quick puts one to the test, seq2see lab --all all of them")
+
+
+def _show(result: Result, seconds: float) -> None:
+    """Claim, table and verdict, and where the rest is."""
+    rows = result.table
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    varied = result.experiment.keys
+    results.print(f"{result.experiment.name}: {result.experiment.claim}", style="bold")
+    cells = [[_cell(row.get(column, ""), column in varied) for column in columns] for row in rows]
+    results.print(table("", columns, cells, [column for column in columns if column not in varied]))
+    results.print(result.sentence())
+    for remark in result.remarks:
+        results.print(remark)
+    if result.control:
+        results.print(f"This was a control: {result.experiment.cause} was taken away.")
+    name = result.experiment.name
+    say(f"{seconds / 60:.1f} minutes; figure and data: {result.folder / name}.svg, .png, .csv, .json")
+    say(f"again: {result.command}")
+
+
+def _cell(value: str | float, varied: bool) -> str:
+    """A number as it reads best: what was varied as it is, what was measured with three digits."""
+    if varied or isinstance(value, str):
+        return str(value)
+    return f"{value:.3g}" if abs(value) < 1000 else show(round(value))

@@ -1,0 +1,123 @@
+"""Run experiments: seed after seed, each kept as soon as it is done."""
+
+import hashlib
+import inspect
+import json
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from seq2see import __version__
+from seq2see.errors import RunError, SettingsError
+from seq2see.files import replace_text
+from seq2see.lab.experiment import Experiment, Measured, Size, Trial
+from seq2see.lab.experiments import EXPERIMENTS
+from seq2see.lab.result import Result
+from seq2see.settings import near
+
+__all__ = ["SEEDS", "experiment_named", "run"]
+
+SEEDS = (1, 2, 3)
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment of that name."""
+    if name not in EXPERIMENTS:
+        raise SettingsError(
+            f"there is no experiment {name!r}; {near(name, EXPERIMENTS)}; `seq2see lab` lists them"
+        )
+    return EXPERIMENTS[name]
+
+
+def run(
+    name: str,
+    *,
+    quick: bool = False,
+    seeds: Sequence[int] = SEEDS,
+    out: str | Path | None = None,
+    control: bool = False,
+    size: Size | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """Put a claim of the lectures to the test; what comes back has `.verdict`, `.table` and `.figure()`.
+
+    name: an experiment, such as `scaling`.
+    quick: less of everything, in a minute or two.
+    seeds: one repetition with each.
+    out: where figure, data and trained runs go; by default `runs/lab/NAME`.
+    control: take away the cause that the claim names: then it should not hold.
+    """
+    experiment = experiment_named(name)
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        raise SettingsError(f"seeds {list(seeds)} should be different numbers from 0 on, at least one")
+    size = size or ("quick" if quick else "full")
+    folder = Path(out) if out is not None else Path("runs") / "lab" / name
+    work = folder / "work" / (size + ("-control" if control else ""))
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{work} cannot be made: {error.strerror}; name another place with --out") from None
+    found = []
+    for seed in seeds:
+        trial = Trial(seed, size, work / f"{name}-{seed}", control, tell)
+        found.append(_measured(experiment, trial))
+    result = Result(
+        experiment, tuple(seeds), tuple(found), _command(name, size, seeds, out, control), folder, control
+    )
+    result.write()
+    return result
+
+
+def _measured(experiment: Experiment, trial: Trial) -> Measured:
+    """One repetition; one that is finished is read instead of being done again."""
+    kept, maker = trial.folder.with_suffix(".json"), _maker(experiment)
+    if (before := _read(kept, maker)) is not None:
+        trial.tell(f"{experiment.name}, seed {trial.seed}: done before")
+        return before
+    trial.tell(f"{experiment.name}, seed {trial.seed}")
+    with _own_randomness(trial.seed):
+        measured = experiment.measure(trial)
+    try:
+        replace_text(kept, json.dumps({"made_by": maker, **asdict(measured)}) + "\n")
+    except OSError as error:
+        raise RunError(f"{kept} cannot be written: {error.strerror}; name another place with --out") from None
+    return measured
+
+
+def _maker(experiment: Experiment) -> str:
+    """What says whether an experiment is still the one that a file was made by."""
+    source = inspect.getsourcefile(experiment.measure)
+    code = Path(source).read_bytes() if source else b""
+    return hashlib.sha256(__version__.encode() + code).hexdigest()[:16]
+
+
+def _read(path: Path, maker: str) -> Measured | None:
+    """What was measured before, if it was by the same experiment."""
+    if not path.exists():
+        return None
+    try:
+        values = json.loads(path.read_text())
+        if values["made_by"] != maker:
+            return None
+        return Measured(float(values["effect"]), [dict(row) for row in values["rows"]])
+    except (ValueError, KeyError, TypeError, OSError):
+        raise RunError(f"{path} is damaged; delete it, and its seed is measured again") from None
+
+
+@contextmanager
+def _own_randomness(seed: int) -> Iterator[None]:
+    """Random numbers of PyTorch that begin with a seed, without touching those of the caller."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def _command(name: str, size: Size, seeds: Sequence[int], out: str | Path | None, control: bool) -> str:
+    """What repeats it on a command line."""
+    words = ["seq2see", "lab", name, *(["--quick"] if size == "quick" else [])]
+    words += ["--seeds", ",".join(map(str, seeds)), *(["--control"] if control else [])]
+    return shlex.join([*words, *(["--out", str(out)] if out is not None else [])])
