@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from browser import another_view, drawn, needs_chromium, open_at, serving_here, settled, view_id
+from browser import another_view, drawn, needs_chromium, open_at, serving, serving_here, settled, view_id
 from playwright.sync_api import Page, expect
 
 from seq2see.data import Pair
@@ -210,3 +210,22 @@ def test_a_narrow_screen_has_room_for_the_picture(page, addresses):
     box = page.locator("#picture").bounding_box()
     assert box is not None and 200 <= box["width"] <= 390
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_command_serves_a_folder_of_images(page, image_runs, image_models, tmp_path, seq2see):
+    file = tmp_path / "some" / "one.png"
+    file.parent.mkdir()
+    draw(OTHER).save(file)
+    with serving(image_runs["vit"], file.parent, text="one.png") as address:
+        open_at(page, address)
+        expect(page.locator("#image-names option")).to_have_count(1)
+        expect(page.locator("#output")).to_have_text(image_models["vit"](str(file)))
+    said = seq2see("explore", image_runs["vit"], tmp_path / "nowhere")
+    assert said.code != 0 and "nowhere" in said.err
+
+
+def test_models_of_texts_and_of_images_are_not_mixed(image_runs, reader_runs, tmp_path, seq2see):
+    said = seq2see("explore", image_runs["vit"], reader_runs["classes"])
+    assert said.code != 0 and "one of these runs reads images and the other texts" in said.err
+    said = seq2see("explore", reader_runs["classes"], tmp_path)
+    assert said.code != 0 and "is no run directory" in said.err
