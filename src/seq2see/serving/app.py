@@ -77,7 +77,11 @@ def _serve_views(app: FastAPI, desk: Desk) -> None:
         """What there is to look at."""
         return desk.models()
 
-    @app.post("/api/image", responses=_refusals(415, 422))
+    @app.post(
+        "/api/image",
+        responses=_refusals(415, 422),
+        openapi_extra={"requestBody": {"required": True, **_BINARY}},
+    )
     async def image(request: Request, name: Annotated[str, Query(min_length=1, max_length=200)]) -> Uploaded:
         """Keep an image in memory, to look at."""
         # A page from elsewhere may not send this type without asking, which nobody answers.
