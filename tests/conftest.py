@@ -11,6 +11,7 @@ from command_line import Command, command_line
 from goal_runs import train_goals
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from image_runs import train_image_runs
 from mirror_runs import train_small
 from reading_runs import train_readers
 
@@ -91,6 +92,21 @@ def reader_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def readers(reader_runs: dict[str, Path]) -> dict[str, ReadingModel[Any]]:
     """The same, loaded; after so few steps a fitted temperature would only hide what changes."""
     loaded = {name: load(folder, device="cpu") for name, folder in reader_runs.items()}
+    for model in loaded.values():
+        model.run.calibration.pop("temperature", None)
+    return loaded
+
+
+@pytest.fixture(scope="session")
+def image_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Small trained runs whose models read images."""
+    return train_image_runs(tmp_path_factory.mktemp("pictures"))
+
+
+@pytest.fixture(scope="session")
+def image_models(image_runs: dict[str, Path]) -> dict[str, Any]:
+    """The same, loaded."""
+    loaded = {name: load(folder, device="cpu") for name, folder in image_runs.items()}
     for model in loaded.values():
         model.run.calibration.pop("temperature", None)
     return loaded

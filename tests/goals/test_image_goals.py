@@ -89,8 +89,6 @@ def test_what_images_do_not_have_yet_is_refused(
     classifier: Path, images: Path, tmp_path: Path, seq2see: Command
 ) -> None:
     for words in (
-        ("explore", classifier),
-        ("predict", classifier, images, "--show-attention"),
         ("predict", classifier, "-"),
         ("export", classifier, tmp_path / "out"),
     ):

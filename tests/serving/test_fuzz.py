@@ -13,6 +13,7 @@ PATHS = {
     "GET /",
     "GET /web/{name}",
     "GET /api/models",
+    "POST /api/image",
     "POST /api/view",
     "GET /api/map/{name}/{address}/{head}",
     "GET /api/thumbnails/{name}/{address}",

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blame } from "seq2see/blame";
 import { KINDS, readEdit, readEdits, sentence, texts, writeEdits } from "seq2see/edits";
+import { toggled } from "seq2see/places";
 import { initial } from "seq2see/state";
 import { active, homeOf, requestOf, settledIn, suspension, targetSuspension } from "seq2see/suspended";
 
@@ -20,6 +21,7 @@ const FIELDS = {
   model: "b",
   from: "decoder.cross",
   head: "1",
+  block: "encoder.1.0",
 };
 const ADDRESSES = [
   { address: "decoder.0.cross", heads: 4 },
@@ -34,6 +36,9 @@ const WRITER = {
   reads: true,
   writes: true,
   attributions: [],
+  images: false,
+  names: [],
+  blocks: [],
 };
 const OTHER = { ...WRITER, name: "b", addresses: [{ address: "decoder.cross", heads: 1 }] };
 
@@ -47,6 +52,20 @@ test("every kind is read, written and told", () => {
     assert.deepEqual(readEdits(writeEdits([edit, { ...edit, on: false }], () => null)), [edit, { ...edit, on: false }]);
     assert.ok(sentence(edit).length > 5);
   }
+});
+
+test("clicks on places of an image are one edit, and a second click takes a place back", () => {
+  const shown = { state: asked([], { head: 1 }), meta: { address: "decoder.cross" }, row: 2 };
+  const home = { model: "a", text: "dost", features: "" };
+  const hidden = toggled(toggled([], "hide", 9, shown), "hide", 4, shown);
+  assert.deepEqual(hidden, [{ kind: "hide", places: [4, 9], home }]);
+  const pinned = toggled(hidden, "pin", 4, shown);
+  assert.deepEqual(pinned[1], { kind: "pin", at: "decoder.cross", heads: [1], step: 2, places: [4], home });
+  assert.deepEqual(toggled(toggled(pinned, "hide", 9, shown), "hide", 4, shown), [pinned[1]]);
+  assert.equal(suspension(hidden[0], asked(hidden, { text: "other" }), WRITER), "made for “dost”");
+  const skip = { kind: "skip", block: "encoder.1.0" };
+  assert.equal(suspension(skip, asked([skip]), WRITER), "this model has no such block");
+  assert.equal(suspension(skip, asked([skip]), { ...WRITER, blocks: ["encoder.1.0"] }), null);
 });
 
 test("what is wrong is said", () => {

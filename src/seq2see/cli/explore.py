@@ -11,14 +11,16 @@ import uvicorn
 
 from seq2see.cli.console import say
 from seq2see.data import Pair, PairFile
+from seq2see.data.image_file import ImageFile
 from seq2see.data.passages import PromptFile
+from seq2see.data.tasks import is_task
 from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.goals import Predictor, load
 from seq2see.goals.completer import Completer
 from seq2see.goals.filler import Filler
-from seq2see.goals.shown import NOT_ON_IMAGES
 from seq2see.serving.app import explorer
 from seq2see.serving.desk import Desk
+from seq2see.serving.gallery import Gallery
 
 __all__ = ["explore", "serve_explorer"]
 
@@ -39,11 +41,25 @@ def explore(
     browser: bool,
     names: Sequence[str] = (),
 ) -> None:
-    """Serve the explorer until Ctrl-C; it answers to these further names of its host."""
-    models = [(run, load(run, device)) for run in runs]
-    if any(model.recipe.data.images is not None for _, model in models):
-        raise SettingsError(NOT_ON_IMAGES)
-    serve_explorer(models, host, port, example or _example(models[0][1]), browser, names)
+    """Serve the explorer until Ctrl-C; it answers to these further names of its host.
+
+    After the runs may stand a set of images to choose from.
+    """
+    images = runs[-1] if len(runs) > 1 and not (runs[-1] / "recipe.yaml").exists() else None
+    named = runs[:-1] if images is not None else runs
+    if len(named) > 2:
+        raise SettingsError("one or two runs can be explored at a time")
+    models = [(run, load(run, device)) for run in named]
+    reads_images = {model.recipe.data.images is not None for _, model in models}
+    if len(reads_images) > 1:
+        raise SettingsError("one of these runs reads images and the other texts; explore one at a time")
+    gallery = None
+    if True in reads_images:
+        gallery = _gallery(models[0][1], str(images) if images is not None else None)
+        example = example or next(iter(gallery.names), "")
+    elif images is not None:
+        raise SettingsError(f"{images} is no run directory, and {runs[0]} reads texts; name runs alone")
+    serve_explorer(models, host, port, example or _example(models[0][1]), browser, names, gallery)
 
 
 def serve_explorer(
@@ -53,12 +69,13 @@ def serve_explorer(
     example: str,
     browser: bool = False,
     names: Sequence[str] = (),
+    gallery: Gallery | None = None,
 ) -> None:
     """Say where the page is, and answer it until Ctrl-C."""
     with _listen(host, port) as listening:
         address, found = listening.getsockname()[:2]
         named = f"[{address}]" if ":" in address else address
-        desk = Desk(dict(zip("ab", models, strict=False)), example)
+        desk = Desk(dict(zip("ab", models, strict=False)), example, gallery)
         app = explorer(desk, [host, socket.gethostname(), f"{socket.gethostname()}.local", *names])
         say(f"the explorer is at http://{named}:{found}/  (Ctrl-C ends it)")
         if address not in ("127.0.0.1", "::1"):
@@ -107,6 +124,20 @@ def _listen(host: str, port: int) -> socket.socket:
     raise SettingsError(
         f"no server can listen at {host}, port {port}: {reason}; choose with --host and --port"
     )
+
+
+def _gallery(model: Predictor, place: str | None) -> Gallery:
+    """The images of a place, or of the run's own data if they are still there."""
+    data = model.recipe.data
+    named = place or str(data.dev or data.train)
+    try:
+        found = ImageFile(named, data, needs_target=False)
+        return Gallery((one for one in found if isinstance(one, Pair)), draws=is_task(named))
+    except Seq2seeError as error:
+        if place is not None:
+            raise
+        say(f"the images of the run cannot be read ({error}); name others, or upload some in the page")
+        return Gallery([])
 
 
 def _example(model: Predictor) -> str:

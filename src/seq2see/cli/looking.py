@@ -30,9 +30,15 @@ def add_verbs(app: typer.Typer) -> None:
 
 def explore(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN [RUN2]", help="A run directory, or two to compare.")
+        list[Path],
+        typer.Argument(
+            metavar="RUN [RUN2] [IMAGES]",
+            help="A run directory, or two to compare; images to choose from, for a model that reads images.",
+        ),
     ],
-    text: Annotated[str | None, typer.Option(help="What to look at first.")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="What to look at first: a text, or the name of an image.")
+    ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; by default this machine alone.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The first that is free from here on.")] = 8264,
     allow_host: HostNames = None,
@@ -42,8 +48,8 @@ def explore(
     """See what a model attends to in a page, and change it."""
     from seq2see.cli import explore as verb
 
-    if len(runs) > 2:
-        raise typer.BadParameter("one or two runs can be explored at a time")
+    if len(runs) > 3:
+        raise typer.BadParameter("one or two runs can be explored at a time, and one set of images")
     verb.explore(runs, host, port, device, text, browser, allow_host or ())
 
 

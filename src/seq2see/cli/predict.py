@@ -26,7 +26,7 @@ from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.text_model import Output, Source, TextModel
 from seq2see.goals.text_values import NO_OUTPUT
 from seq2see.lens.edits import Edit, parse_edit
-from seq2see.lens.terminal import HeatMap
+from seq2see.lens.terminal import PictureShades, shades_of
 from seq2see.lens.text_lens import TextRequest
 from seq2see.pipes import is_pipe, open_pipe
 
@@ -252,10 +252,14 @@ def _show_reading(model: ReadingModel[Any], example: Pair, edits: Sequence[Edit]
     """Where a model that reads looked, on standard error; without attention, what each token did."""
     view = model.lens.look(example, edits)
     if view.weights:
-        errors.print(HeatMap(view.alignment().tolist(), view.row_names(), view.source))
+        errors.print(shades_of(view))
         return
-    errors.print("no attention; what the answer loses where a token is unknown (occlusion):", style="dim")
+    missing = "place is grey" if view.picture is not None else "token is unknown"
+    errors.print(f"no attention; what the answer loses where a {missing} (occlusion):", style="dim")
     lost = model.lens.attribution(example, "occlusion", edits)
+    if view.picture is not None:
+        errors.print(PictureShades(view.predicted, lost[:, view.grid.first :], view.grid.columns))
+        return
     for said, row in zip(view.predicted, lost.tolist(), strict=True):
         told = "  ".join(f"{token} {value:+.2f}" for token, value in zip(view.source, row, strict=True))
         errors.print(f"{said}: {told}")
@@ -343,7 +347,7 @@ def _write(number: int, found: list[Output], as_json: bool, ranked: bool, name: 
 def _show_attention(model: TextModel | Completer, wanted: TextRequest, edits: Sequence[Edit]) -> None:
     """Where an output looked, on standard error: all heads of the last attention, averaged."""
     view = model.lens.look(wanted, edits)
-    errors.print(HeatMap(view.alignment().tolist(), view.predicted, view.source))
+    errors.print(shades_of(view))
 
 
 def choose_engine(model: TextModel, run: Path, asked: Asked, **needs: bool) -> None:

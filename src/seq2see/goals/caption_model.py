@@ -4,15 +4,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from torch import Tensor
+
 from seq2see.data import Pair
-from seq2see.data.columns import TargetText
+from seq2see.data.columns import Images, TargetText
 from seq2see.decoding.engine import OwnLoop
 from seq2see.errors import SettingsError
 from seq2see.evaluation import Captions, Outcome
-from seq2see.goals.shown import NOT_ON_IMAGES
 from seq2see.goals.text_model import TextModel
 from seq2see.goals.text_values import By
-from seq2see.lens.text_lens import TextLens
+from seq2see.lens.captions import CaptionLens
+from seq2see.lens.edits import Edit
+from seq2see.lens.pictures import grid_of
+from seq2see.lens.request import LensRequest
+from seq2see.lens.text_lens import TextRequest
+from seq2see.lens.view import View
 from seq2see.run import Run
 from seq2see.text import Tokenizer
 
@@ -68,15 +74,42 @@ class CaptionModel(TextModel):
         return [1] * len(outcome)
 
     @property
-    def attributions(self) -> Sequence[str]:
-        """None so far."""
-        return ()
+    def images(self) -> Images:
+        """The column of what is read."""
+        column = self.run.columns["source"]
+        assert isinstance(column, Images)
+        return column
 
     @property
-    def lens(self) -> TextLens:
-        """Nothing looks at this model so far."""
-        raise SettingsError(NOT_ON_IMAGES)
+    def lens(self) -> CaptionLens:
+        """What looks at this model."""
+        return CaptionLens(self)
+
+    def look(self, asked: LensRequest, edits: Sequence[Edit] = (), donor: TextModel | None = None) -> View:
+        """The view of an image, with the effect of edits."""
+        return CaptionLens(self, asked.read).look(
+            self._wanted(asked), edits, self._image_lender(donor, asked)
+        )
+
+    def attribute(
+        self, asked: LensRequest, kind: str, edits: Sequence[Edit] = (), donor: TextModel | None = None
+    ) -> Tensor:
+        """What each place did for each output token, (T, S)."""
+        lens = CaptionLens(self, asked.read)
+        return lens.attribution(self._wanted(asked), kind, edits, self._image_lender(donor, asked))
+
+    def _image_lender(self, donor: TextModel | None, asked: LensRequest) -> CaptionLens | None:
+        if donor is None or isinstance(donor, CaptionModel):
+            return CaptionLens(donor, asked.read) if donor is not None else None
+        raise SettingsError("a model of another kind has other rows, so it cannot lend weights to this one")
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
-        """Nothing looks at this model so far."""
-        raise SettingsError(NOT_ON_IMAGES)
+        """How many places an image has, or how many tokens a target."""
+        said = self.target.encode(target) if target is not None else []
+        return max(len(grid_of(self.network, self.images.shape)), len(said) + 1)
+
+    def _wanted(self, asked: LensRequest) -> TextRequest:
+        limit = self.output_limit(1, self.decoding(beam=asked.beam))
+        longest = min(asked.longest, limit) if asked.longest is not None else limit
+        settings = self.decoding(beam=asked.beam, max_length=longest)
+        return TextRequest(asked.text, settings, asked.features, asked.target)

@@ -18,10 +18,12 @@ from seq2see.data.values import split_words
 from seq2see.decoding.bulk import by_length
 from seq2see.errors import DataError, SettingsError
 from seq2see.evaluation import Outcome
-from seq2see.goals.shown import NOT_ON_IMAGES, Shown
+from seq2see.goals.shown import Shown
 from seq2see.goals.windows import take
 from seq2see.layers.attention import Watch
 from seq2see.lens.edits import Edit
+from seq2see.lens.image_reading import ImageLens
+from seq2see.lens.pictures import grid_of
 from seq2see.lens.reading import ReaderLens, Reading
 from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
@@ -61,9 +63,10 @@ class ReadingModel(Shown, ABC, Generic[A]):
     @property
     def lens(self) -> ReaderLens:
         """What looks at this model."""
-        if self.reads_images:
-            raise SettingsError(NOT_ON_IMAGES)
-        return ReaderLens(self)
+        return self._lens()
+
+    def _lens(self, asked: LensRequest | None = None) -> ReaderLens:
+        return ImageLens(self, asked.read if asked else None) if self.reads_images else ReaderLens(self)
 
     @property
     def inputs(self) -> dict[str, Column]:
@@ -71,8 +74,10 @@ class ReadingModel(Shown, ABC, Generic[A]):
         return {name: column for name, column in self.run.columns.items() if name != "target"}
 
     def source_tokens(self, example: Pair) -> list[str]:
-        """The tokens of a text as a person would read them."""
+        """The tokens of a text as a person would read them; of an image, its places."""
         source = self.run.columns["source"]
+        if isinstance(source, Images):
+            return grid_of(self.network, source.shape).names
         if isinstance(source, SourceText):
             return source.codec.source_tokens(source.encode([example])[0])
         return split_words(example.source)
@@ -80,6 +85,8 @@ class ReadingModel(Shown, ABC, Generic[A]):
     def unknown_tokens(self, example: Pair) -> dict[int, str]:
         """What the model knows nothing of, by its place: neither the word nor all of its letters."""
         source, letters = self.run.columns["source"], self.run.columns.get("letters")
+        if isinstance(source, Images):
+            return {}
         if isinstance(source, SourceText):
             return source.codec.unknown_tokens(example.source, example.features)
         known = set(letters.letters) if isinstance(letters, Letters) else set()
@@ -94,8 +101,6 @@ class ReadingModel(Shown, ABC, Generic[A]):
     @property
     def attributions(self) -> tuple[str, ...]:
         """The kinds of attribution that can be measured; counts have no gradient that belongs to a token."""
-        if self.reads_images:
-            return ()
         return ("occlusion",) if "counts" in self.run.columns else ("gradient", "occlusion")
 
     def forgotten(self, example: Pair) -> dict[str, list[Any]]:
@@ -125,7 +130,7 @@ class ReadingModel(Shown, ABC, Generic[A]):
         self, asked: LensRequest, edits: Sequence[Edit] = (), donor: "ReadingModel[Any] | None" = None
     ) -> View:
         """The view of a text, with the effect of edits."""
-        return self.lens.look(self._asked(asked), edits, self._lender(donor))
+        return self._lens(asked).look(self._asked(asked), edits, self._lender(donor, asked))
 
     def attribute(
         self,
@@ -135,16 +140,18 @@ class ReadingModel(Shown, ABC, Generic[A]):
         donor: "ReadingModel[Any] | None" = None,
     ) -> Tensor:
         """What each token did for each answer, (answers, S)."""
-        return self.lens.attribution(self._asked(asked), kind, edits, self._lender(donor))
+        return self._lens(asked).attribution(self._asked(asked), kind, edits, self._lender(donor, asked))
 
-    def _lender(self, donor: object) -> ReaderLens | None:
+    def _lender(self, donor: object, asked: LensRequest | None = None) -> ReaderLens | None:
         """What lends weights for a donor, if there is one."""
         if donor is None or isinstance(donor, ReadingModel):
-            return donor.lens if donor is not None else None
+            return donor._lens(asked) if donor is not None else None
         raise SettingsError("a model that writes has other rows, so it cannot lend weights to one that reads")
 
     def most_tokens(self, texts: Sequence[str], features: str, target: str | None) -> int:
-        """How many tokens the longest of some texts has."""
+        """How many tokens the longest of some texts has, or how many places an image."""
+        if self.reads_images:
+            return len(self.source_tokens(Pair(1, "", "", "")))
         return max(self.source_length(Pair(1, text, "", features)) for text in texts)
 
     def _asked(self, asked: LensRequest) -> Pair:

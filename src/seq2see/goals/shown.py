@@ -7,12 +7,7 @@ import torch
 from seq2see.recipe import Recipe
 from seq2see.run import DataFacts, Run
 
-__all__ = ["NOT_ON_IMAGES", "Shown", "described"]
-
-NOT_ON_IMAGES = (
-    "this model reads images, and what it looks at can be shown of texts alone so far; "
-    "'seq2see predict' and 'seq2see evaluate' work with it"
-)
+__all__ = ["Shown", "described"]
 
 
 def described(run: Run) -> list[tuple[str, str]]:

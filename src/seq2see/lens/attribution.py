@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from seq2see.layers.attention import Watch
 from seq2see.models import DecoderOnly, EncoderDecoder
 
-__all__ = ["ATTRIBUTIONS", "gradient_times_input", "occlusion"]
+__all__ = ["ATTRIBUTIONS", "Watching", "gradient_times_input", "occlusion"]
 
 _TOGETHER = 4096
 """Tokens of copies of a source that go through a network at once."""

@@ -33,8 +33,13 @@ def save(
     grid: bool = False,
     preset: Preset = "screen",
     title: str | None = None,
+    over: "Tensor | None" = None,
 ) -> Path:
-    """One map, all heads of an address (or of all addresses) as a grid, or the whole view as a page."""
+    """One map, all heads of an address (or of all addresses) as a grid, or the whole view as a page.
+
+    Of an image it is drawn over the image, once for each word of a caption. `over` is what is drawn there
+    instead of weights, as `model.attribution` gives it.
+    """
     if path.suffix not in _KINDS:
         raise SettingsError(f"{path.name}: a view is saved as {', '.join(_KINDS)}")
     if preset not in _WIDTHS:
@@ -44,7 +49,12 @@ def save(
 
         replace_bytes(path, saved_page(view).encode())
         return path
-    drawn = _grid(view, at, preset, title) if grid else _map(view, at, head, preset, title)
+    if view.picture is not None:
+        drawn = _picture(view, at, head, grid, preset, title, over)
+    elif over is not None:
+        raise SettingsError("over is drawn on an image, and this is the view of a text; leave it out")
+    else:
+        drawn = _grid(view, at, preset, title) if grid else _map(view, at, head, preset, title)
     replace_bytes(path, _written(drawn, path.suffix[1:]))
     return path
 
@@ -58,13 +68,34 @@ def show(view: "View", at: str | None, head: int | None) -> None:
         return
     from rich.console import Console
 
-    from seq2see.lens.terminal import HeatMap
+    from seq2see.lens.terminal import HeatMap, PictureShades
 
     at = at or view._last_cross()
     console = Console(highlight=False)
     name = f"{at}, head {head}" if head is not None else f"{at}, all heads averaged"
     console.print(f"{name}: {view.output}", markup=False)
-    console.print(HeatMap(view.at(at, head).tolist(), view.rows(at), view.columns(at)))
+    if view.picture is not None:
+        console.print(PictureShades(*view.gazes(at, head), view.grid.columns))
+    else:
+        console.print(HeatMap(view.at(at, head).tolist(), view.rows(at), view.columns(at)))
+
+
+def _picture(
+    view: "View",
+    at: str | None,
+    head: int | None,
+    grid: bool,
+    preset: Preset,
+    title: str | None,
+    over: "Tensor | None",
+) -> Any:
+    from seq2see.lens.picture_drawing import head_grid, picture_strip
+
+    width = _WIDTHS[preset]
+    drawn = head_grid(view, at, width, _FONT) if grid else picture_strip(view, at, head, width, _FONT, over)
+    if title is not None:
+        drawn.suptitle(title, fontsize=_FONT + 2)
+    return drawn
 
 
 def _map(view: "View", at: str | None, head: int | None, preset: Preset, title: str | None) -> Any:

@@ -15,10 +15,12 @@ __all__ = [
     "Edit",
     "Force",
     "Hard",
+    "Hide",
     "Off",
     "OnWeights",
     "Pin",
     "Reword",
+    "Skip",
     "Temperature",
     "Top",
     "edits_of",
@@ -104,14 +106,29 @@ class Force(Settings):
 
 
 class Reword(Settings):
-    """Another source text."""
+    """Another source text, or the name of another image."""
 
     kind: Literal["source"] = "source"
     text: str = Field(max_length=4000)
 
 
+class Hide(Settings):
+    """Places of an image that become grey: the mean colour of the training images."""
+
+    kind: Literal["hide"] = "hide"
+    places: Some
+
+
+class Skip(Settings):
+    """A residual block, such as `encoder.1.0`, of which only the skip is left: x instead of F(x) + x."""
+
+    kind: Literal["skip"] = "skip"
+    block: str = Field(min_length=1, max_length=100)
+
+
 Edit = Annotated[
-    Off | Hard | Top | Temperature | Pin | Block | Borrow | Force | Reword, Field(discriminator="kind")
+    Off | Hard | Top | Temperature | Pin | Block | Borrow | Force | Reword | Hide | Skip,
+    Field(discriminator="kind"),
 ]
 
 

@@ -55,10 +55,13 @@ def saved_page(view: View) -> str:
                     "reads": not view.reads_itself,
                     "writes": view.kind == "text",
                     "attributions": [],
+                    "images": view.picture is not None,
+                    "names": [view.text] if view.picture is not None else [],
+                    "blocks": [block.block for block in view.blocks],
                 }
             ],
             "example": view.text,
-            "limits": {"characters": 0, "edits": 0, "beam": 1},
+            "limits": {"characters": 0, "edits": 0, "beam": 1, "upload": 0},
         },
         "request": {
             **asked._asdict(),
@@ -98,6 +101,17 @@ def described(view: View) -> dict[str, Any]:
             for address in _addresses(view)
         ],
         "effect": _effect(view),
+        "picture": view.picture and view.picture.described(),
+        "blocks": [block._asdict() for block in view.blocks],
+        "features": [
+            {
+                "stage": maps.stage,
+                "channels": maps.channels,
+                "shape": list(maps.maps.shape[1:]),
+                "maps": _text(as_bytes(maps.maps)),
+            }
+            for maps in view.features
+        ],
         "tree": view.tree
         and {"nodes": [{"id": number, **branch._asdict()} for number, branch in enumerate(view.tree)]},
     }

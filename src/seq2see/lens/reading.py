@@ -14,6 +14,7 @@ from seq2see.data.columns import Column
 from seq2see.data.sides import Batch
 from seq2see.errors import DataError, SettingsError
 from seq2see.layers.attention import Watch
+from seq2see.lens.blocks import skipping
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
 from seq2see.lens.view import AnswerKind, Asked, Effect, Step, Unknown, View, token_difference
 from seq2see.lens.watchers import Editor, WeightCollector, addresses_of, check_addresses, lent_weights
@@ -21,7 +22,7 @@ from seq2see.models import Network
 from seq2see.models.contracts import Sides, States
 from seq2see.settings import near
 
-__all__ = ["ReaderLens", "Reading"]
+__all__ = ["Reader", "ReaderLens", "Reading"]
 
 _CANDIDATES = 10
 """The likeliest answers that a view names."""
@@ -106,11 +107,18 @@ class ReaderLens:
         plain, weights = self._pass(example)
         asked = Asked(self._model.name, example.source, example.features, edits=tuple(edits))
         if not edits:
-            return replace(self._view(example, plain, weights), asked=asked)
+            view = self._view(example, plain, weights)
+            return replace(self._finished(view, example, lambda: None, edits), asked=asked)
         changed_example, watching = self._edited(example, edits, donor)
-        changed, changed_weights = self._pass(changed_example, watching())
+        with skipping(self.network, edits):
+            changed, changed_weights = self._pass(changed_example, watching(), edits)
         view = self._view(changed_example, changed, changed_weights)
+        view = self._finished(view, changed_example, watching, edits)
         return replace(view, asked=asked, effect=_effect(plain, changed))
+
+    def _finished(self, view: View, example: Pair, watching: Watching, edits: Sequence[Edit]) -> View:
+        """A view with all that there is to see besides weights."""
+        return view
 
     def attribution(
         self,
@@ -129,17 +137,20 @@ class ReaderLens:
                 "this model also counts pieces of the text, which are no tokens, so a gradient would tell "
                 f"only a part; choose {' or '.join(f'kind={one}' for one in self._model.attributions)}"
             )
-        return ways[kind](*self._edited(example, edits, donor)).cpu()
+        with skipping(self.network, edits):
+            return ways[kind](*self._edited(example, edits, donor), edits).cpu()
 
     @torch.inference_mode()
-    def _pass(self, example: Pair, watch: Watch | None = None) -> tuple[Reading, dict[str, Tensor]]:
+    def _pass(
+        self, example: Pair, watch: Watch | None = None, edits: Sequence[Edit] = ()
+    ) -> tuple[Reading, dict[str, Tensor]]:
         """What the model says of a text, and its weights (H, T, S) by address."""
         collector = WeightCollector(watch)
-        outputs = self._model.head_outputs(self._collated(self._rows(example)), collector)
+        outputs = self._model.head_outputs(self._collated(self._rows(example, edits)), collector)
         weights = {address: found[0] for address, found in collector.weights().items()}
         return self._model.read(example, outputs[0]), weights
 
-    def _rows(self, example: Pair) -> dict[str, list[Any]]:
+    def _rows(self, example: Pair, edits: Sequence[Edit] = ()) -> dict[str, list[Any]]:
         """The row of every column for a text."""
         if not example.source.strip():
             raise DataError("there is no text to look at")
@@ -197,7 +208,7 @@ class ReaderLens:
             ),
         )
 
-    def _gradient(self, example: Pair, watching: Watching) -> Tensor:
+    def _gradient(self, example: Pair, watching: Watching, edits: Sequence[Edit]) -> Tensor:
         """d score / d x . x with x the state that the front makes of each token, for each answer."""
         states: list[Tensor] = []
 
@@ -220,7 +231,7 @@ class ReaderLens:
         return torch.stack([(slope * states[0]).sum(-1)[0].detach() for slope in slopes])
 
     @torch.inference_mode()
-    def _occlusion(self, example: Pair, watching: Watching) -> Tensor:
+    def _occlusion(self, example: Pair, watching: Watching, edits: Sequence[Edit]) -> Tensor:
         """The score of each answer less what is left of it when a token is unknown."""
 
         def scores(rows: Mapping[str, Sequence[Any]]) -> Tensor:

@@ -1,6 +1,10 @@
 """Views of a model that goes on with a text: prompt and output are one text, which looks back at itself."""
 
+from collections.abc import Sequence
+
 from seq2see.layers.attention import Watch
+from seq2see.lens.edits import Edit
+from seq2see.lens.teacher_forcing import Source
 from seq2see.lens.text_lens import TextLens, TextRequest
 from seq2see.models.contracts import Memory
 
@@ -17,12 +21,12 @@ class RunningLens(TextLens):
 
     open_ended = True
 
-    def _read(self, wanted: TextRequest) -> tuple[list[int], int, list[int]]:
+    def _read(self, wanted: TextRequest, edits: Sequence[Edit]) -> tuple[Source, int, list[int]]:
         first, *opening = [*self.codec.before, *self.codec.target.encode(wanted.text)]
         return [], first, opening
 
-    def _shown(self, source: list[int], first: int, said: list[int]) -> list[int]:
+    def _shown(self, source: Source, first: int, said: list[int]) -> Source:
         return [first, *said[:-1]]
 
-    def _memory(self, source: list[int], watch: Watch | None) -> Memory | None:
+    def _memory(self, source: Source, watch: Watch | None) -> Memory | None:
         return None

@@ -10,7 +10,16 @@ from seq2see.layers.attention import Watch
 from seq2see.lens.watchers import WeightCollector
 from seq2see.models import DecoderOnly, EncoderDecoder
 
-__all__ = ["TeacherForced", "teacher_force", "weights_and_logits"]
+__all__ = ["Source", "TeacherForced", "as_batch", "teacher_force", "weights_and_logits"]
+
+Source = Sequence[int] | Tensor
+"""What a network reads of one source: the ids of a text, or the pixels (C, H, W) of an image."""
+
+
+def as_batch(source: Source, device: torch.device) -> Tensor:
+    """A batch of one source."""
+    row = source if isinstance(source, Tensor) else torch.tensor(source)
+    return row[None].to(device)
 
 
 class TeacherForced(NamedTuple):
@@ -41,7 +50,7 @@ def weights_and_logits(
 @torch.inference_mode()
 def teacher_force(
     network: EncoderDecoder | DecoderOnly,
-    source: Sequence[int],
+    source: Source,
     target: Sequence[int],
     watch: Watch | None = None,
     first: int | None = None,
@@ -57,7 +66,6 @@ def teacher_force(
         logits = network.logits(inputs, collector)
         weights = collector.weights()
     else:
-        read = torch.tensor([source], device=network.device)
-        weights, logits = weights_and_logits(network, read, inputs, watch)
+        weights, logits = weights_and_logits(network, as_batch(source, network.device), inputs, watch)
     of_row = {address: found[0] for address, found in weights.items()}
     return TeacherForced(of_row, logits[0].float().log_softmax(-1))

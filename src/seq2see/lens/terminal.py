@@ -1,15 +1,20 @@
 """Attention in a terminal: in colours, or in shaded characters where there are no colours."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+from torch import Tensor
 
 from seq2see.wording import visible
 
-__all__ = ["HeatMap"]
+if TYPE_CHECKING:
+    from seq2see.lens.view import View
+
+__all__ = ["HeatMap", "PictureShades", "shades_of"]
 
 _SHADES = " ░▒▓█"
 _LABEL = 20
@@ -67,6 +72,41 @@ class HeatMap:
             yield line
         note = f"{len(self._columns)} columns" + (f", {every} to a character" if every > 1 else "")
         yield Text(f"{'':{_LABEL}} {note}: {self._columns[0]} … {self._columns[-1]}", style="dim")
+
+
+class PictureShades:
+    """Values of the places of an image, a small grid for each row, as many beside one another as fit."""
+
+    def __init__(self, names: Sequence[str], values: Tensor, columns: int) -> None:
+        self._names, self._columns = list(map(visible, names)), columns
+        # A sign is a value's strength; the highest of a row is as dark as can be.
+        strength = values.clamp(min=0)
+        self._values = strength / strength.amax(1, keepdim=True).clamp(min=1e-9)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        coloured = console.color_system is not None
+        wide = max(self._columns, 8)
+        across = max(1, (options.max_width + 2) // (wide + 2))
+        for start in range(0, len(self._names), across):
+            yield Text("  ".join(f"{name[:wide]:{wide}}" for name in self._names[start : start + across]))
+            grids = self._values[start : start + across].unflatten(1, (-1, self._columns)).tolist()
+            together = 2 if coloured else 1
+            for row in range(0, len(grids[0]), together):
+                line = Text()
+                for grid in grids:
+                    below = grid[row + 1] if row + 1 < len(grid) else [0.0] * self._columns
+                    for above, under in zip(grid[row], below, strict=True):
+                        style = Style(color=_colour(above), bgcolor=_colour(under)) if coloured else None
+                        line.append("▀" if coloured else _shade(above), style)
+                    line.append(" " * (wide - self._columns + 2))
+                yield line
+
+
+def shades_of(view: "View") -> "HeatMap | PictureShades":
+    """Where an output looked: all heads of the last attention, averaged."""
+    if view.picture is not None:
+        return PictureShades(*view.gazes(), view.grid.columns)
+    return HeatMap(view.alignment().tolist(), view.row_names(), view.source)
 
 
 def _cell(weight: float, width: int) -> Text:

@@ -13,18 +13,19 @@ from seq2see.decoding.filters import never_chosen
 from seq2see.decoding.search import search
 from seq2see.errors import DataError, SettingsError
 from seq2see.layers.attention import Watch
-from seq2see.lens.attribution import ATTRIBUTIONS
+from seq2see.lens.attribution import ATTRIBUTIONS, Watching
+from seq2see.lens.blocks import skipping
 from seq2see.lens.edits import Borrow, Edit, Force, Off, Reword
-from seq2see.lens.teacher_forcing import TeacherForced, teacher_force
+from seq2see.lens.teacher_forcing import Source, TeacherForced, as_batch, teacher_force
 from seq2see.lens.tree import TreeGrower
 from seq2see.lens.view import Asked, Branch, Effect, Step, Unknown, View, token_difference
 from seq2see.lens.watchers import Editor, Patterns, addresses_of, check_addresses, lent_weights
 from seq2see.models import DecoderOnly, EncoderDecoder
 from seq2see.models.contracts import Memory
 from seq2see.settings import near
-from seq2see.text import Codec
+from seq2see.text import Codec, Tokenizer
 
-__all__ = ["TextLens", "TextRequest"]
+__all__ = ["TextLens", "TextPass", "TextRequest", "Writer"]
 
 _CANDIDATES = 10
 """The likeliest tokens of a step that a view names."""
@@ -62,12 +63,12 @@ class TextRequest:
 
 
 @dataclass(frozen=True)
-class _Pass:
+class TextPass:
     """One text through the network: the ids of source and output, and what the network gave at each step."""
 
     text: str
     features: str
-    source: list[int]
+    source: Source
     first: int
     """What the decoder read first."""
     said: list[int]
@@ -79,13 +80,23 @@ class _Pass:
 class TextLens:
     """Makes views of a model that reads a source and writes."""
 
+    kind_of_source = "text"
     open_ended = False
     """Whether an output that came to the length limit is left without an end symbol."""
 
     def __init__(self, model: Writer) -> None:
         self._model = model
-        self.network, self.codec = model.network, model.codec
-        self._special = model.codec.target.special
+        self.network, self.target = model.network, self._tokenizer()
+        self._special = self.target.special
+
+    @property
+    def codec(self) -> Codec:
+        """The tokenizers of both sides."""
+        return self._model.codec
+
+    def _tokenizer(self) -> Tokenizer:
+        """That of the output."""
+        return self.codec.target
 
     def look(self, wanted: TextRequest, edits: Sequence[Edit] = (), donor: "TextLens | None" = None) -> View:
         """The view of a source, with the effect of the edits if there are any."""
@@ -93,11 +104,21 @@ class TextLens:
         target = wanted.target if isinstance(wanted.target, str) else None
         beam = wanted.settings.beam
         asked = Asked(self._model.name, wanted.text, wanted.features, target, beam, tuple(edits))
+        view = replace(self._finished(self._view(changed), wanted, changed, edits, patterns), asked=asked)
         if not edits:
-            return replace(self._view(plain), asked=asked)
+            return view
         # What the edited network thinks of what the plain one said, step by step.
-        again = teacher_force(self.network, changed.source, plain.said, Editor(edits, patterns), plain.first)
-        return replace(self._view(changed), asked=asked, effect=self._effect(plain, changed, again))
+        with skipping(self.network, edits):
+            again = teacher_force(
+                self.network, changed.source, plain.said, Editor(edits, patterns), plain.first
+            )
+        return replace(view, effect=self._effect(plain, changed, again))
+
+    def _finished(
+        self, view: View, wanted: TextRequest, seen: TextPass, edits: Sequence[Edit], patterns: Patterns
+    ) -> View:
+        """A view with all that there is to see besides weights."""
+        return view
 
     def attribution(
         self, wanted: TextRequest, kind: str, edits: Sequence[Edit] = (), donor: "TextLens | None" = None
@@ -107,11 +128,16 @@ class TextLens:
             raise SettingsError(f"there is no attribution {kind!r}; {near(kind, ATTRIBUTIONS)}")
         _, seen, patterns = self._see_both(wanted, edits, donor)
         watching = partial(Editor, edits, patterns) if edits else lambda: None
-        return ATTRIBUTIONS[kind](self.network, seen.source, seen.said, watching).cpu()
+        with skipping(self.network, edits):
+            return self._attributed(kind, seen, watching).cpu()
+
+    def _attributed(self, kind: str, seen: TextPass, watching: Watching) -> Tensor:
+        assert not isinstance(seen.source, Tensor)
+        return ATTRIBUTIONS[kind](self.network, seen.source, seen.said, watching)
 
     def _see_both(
         self, wanted: TextRequest, edits: Sequence[Edit], donor: "TextLens | None"
-    ) -> tuple[_Pass, _Pass, Patterns]:
+    ) -> tuple[TextPass, TextPass, Patterns]:
         """The pass without edits, the pass with them, and the weights that the edits put in."""
         check_addresses(edits, self.network)
         plain = self._see(wanted)
@@ -124,47 +150,53 @@ class TextLens:
 
     def _see(
         self, wanted: TextRequest, edits: Sequence[Edit] = (), patterns: Patterns | None = None
-    ) -> _Pass:
+    ) -> TextPass:
         if not wanted.text.strip() and not wanted.features:
-            raise DataError("there is no text to look at")
-        source, first, opening = self._read(wanted)
+            raise DataError(f"there is no {self.kind_of_source} to look at")
+        source, first, opening = self._read(wanted, edits)
         forces = [edit for edit in edits if isinstance(edit, Force)]
         cut, tree = False, None
         if wanted.target is None:
-            said, cut, tree = self._found(source, first, opening, wanted, edits, patterns, forces)
+            with skipping(self.network, edits):
+                said, cut, tree = self._found(source, first, opening, wanted, edits, patterns, forces)
         elif forces:
             raise SettingsError("with a given target no token can be forced; leave one of them out")
         else:
             given = wanted.target
             said = [
                 *opening,
-                *(self.codec.target.encode(given) if isinstance(given, str) else given),
+                *(self.target.encode(given) if isinstance(given, str) else given),
                 self._special.end,
             ]
         self._model.refuse_too_long("decoder", [said])
         editor = Editor(edits, patterns) if edits else None
-        forced = teacher_force(self.network, source, said, editor, first)
+        with skipping(self.network, edits):
+            forced = teacher_force(self.network, source, said, editor, first)
         source = self._shown(source, first, said)
-        return _Pass(wanted.text, wanted.features, source, first, said, forced, cut, tree)
+        return TextPass(wanted.text, wanted.features, source, first, said, forced, cut, tree)
 
-    def _read(self, wanted: TextRequest) -> tuple[list[int], int, list[int]]:
+    def _read(self, wanted: TextRequest, edits: Sequence[Edit]) -> tuple[Source, int, list[int]]:
         """The ids of a source, what the decoder reads first, and what every output begins with."""
         source = self.codec.encode_sources([wanted.text], [wanted.features])[0]
         self._model.refuse_too_long("encoder", [source])
         return source, self._special.begin, []
 
-    def _shown(self, source: list[int], first: int, said: list[int]) -> list[int]:
+    def _shown(self, source: Source, first: int, said: list[int]) -> Source:
         """What is shown as the source of an output."""
         return source
 
-    def _memory(self, source: list[int], watch: Watch | None) -> Memory | None:
+    def _length(self, source: Source) -> int:
+        """How many tokens a source has."""
+        return len(source)
+
+    def _memory(self, source: Source, watch: Watch | None) -> Memory | None:
         """The source as the decoder sees it."""
         assert isinstance(self.network, EncoderDecoder)
-        return self.network.encode_ids(torch.tensor([source], device=self.network.device), watch)
+        return self.network.encode_ids(as_batch(source, self.network.device), watch)
 
     def _found(
         self,
-        source: list[int],
+        source: Source,
         first: int,
         opening: list[int],
         wanted: TextRequest,
@@ -198,7 +230,7 @@ class TextLens:
     @torch.inference_mode()
     def _search(
         self,
-        source: list[int],
+        source: Source,
         first: int,
         wanted: TextRequest,
         prefix: list[int],
@@ -209,7 +241,7 @@ class TextLens:
         editor = Editor(edits, patterns, searching=True) if edits else None
         grower = TreeGrower(self._special) if settings.beam > 1 and not settings.sample else None
         memory = self._memory(source, editor)
-        limit = self._model.output_limit(len(source), settings, len(prefix))
+        limit = self._model.output_limit(self._length(source), settings, len(prefix))
         (found,) = search(
             self.network,
             memory,
@@ -231,9 +263,9 @@ class TextLens:
 
     def _token(self, token: int | str) -> int:
         """A token of the target by id, or as it is shown."""
-        size = self.codec.target.size
+        size = self.target.size
         if isinstance(token, str):
-            named = {label: place for place, label in enumerate(self.codec.target.tokens(range(size)))}
+            named = {label: place for place, label in enumerate(self.target.tokens(range(size)))}
             if token not in named:
                 raise SettingsError(f"no output token is {token!r}; {near(token, named)}")
             token = named[token]
@@ -242,7 +274,7 @@ class TextLens:
         return token
 
     def _patterns(
-        self, edits: Sequence[Edit], plain: _Pass, wanted: TextRequest, donor: "TextLens"
+        self, edits: Sequence[Edit], plain: TextPass, wanted: TextRequest, donor: "TextLens"
     ) -> Patterns:
         """The weights that edits put in: the network's own, or a donor's."""
         own = plain.forced.weights
@@ -258,25 +290,23 @@ class TextLens:
                 found[number] = lent_weights(edit, lenders[text], addresses_of(self.network))
         return found
 
-    def _effect(self, plain: _Pass, changed: _Pass, again: TeacherForced) -> Effect:
+    def _effect(self, plain: TextPass, changed: TextPass, again: TeacherForced) -> Effect:
         before, after = plain.forced.log_probabilities, again.log_probabilities
         divergence = (before.exp() * (before - after)).sum(-1).clamp(min=0)
         return Effect(
-            output=self.codec.target.decode([plain.first, *plain.said]),
-            predicted=self.codec.target.tokens(plain.said),
+            output=self.target.decode([plain.first, *plain.said]),
+            predicted=self.target.tokens(plain.said),
             log_probability=sum(plain.forced.of(plain.said)),
-            difference=token_difference(
-                self.codec.target.tokens(plain.said), self.codec.target.tokens(changed.said)
-            ),
+            difference=token_difference(self.target.tokens(plain.said), self.target.tokens(changed.said)),
             change=sum(again.of(plain.said)) - sum(plain.forced.of(plain.said)),
             divergence=divergence.tolist(),
         )
 
-    def _view(self, seen: _Pass) -> View:
-        show = self.codec.target.tokens
+    def _view(self, seen: TextPass) -> View:
+        show = self.target.tokens
         never = torch.tensor(never_chosen(self.network.special), device=self.network.device)
         possible = seen.forced.log_probabilities.index_fill(1, never, -float("inf"))
-        likely = possible.topk(min(_CANDIDATES, self.codec.target.size - len(never)), -1)
+        likely = possible.topk(min(_CANDIDATES, self.target.size - len(never)), -1)
         steps = [
             Step(
                 value, [(place, show([place])[0], chance) for place, chance in zip(ids, chances, strict=True)]
@@ -287,15 +317,22 @@ class TextLens:
         ]
         branches = [one._replace(label=show([one.token])[0]) for one in seen.tree or ()]
         return View(
-            source=self.codec.source_tokens(seen.source),
+            source=self._source_tokens(seen.source),
             read=show([seen.first, *seen.said[:-1]]),
             predicted=show(seen.said),
             weights={address: found.cpu() for address, found in seen.forced.weights.items()},
-            output=self.codec.target.decode([seen.first, *seen.said]),
+            output=self.target.decode([seen.first, *seen.said]),
             log_probability=sum(step.log_probability for step in steps),
             text=seen.text,
             steps=steps,
             cut=seen.cut,
             tree=branches or None,
-            unknown=Unknown.of(seen.text, lambda text: self.codec.unknown_tokens(text, seen.features)),
+            unknown=self._unknown(seen),
         )
+
+    def _source_tokens(self, source: Source) -> list[str]:
+        assert not isinstance(source, Tensor)
+        return self.codec.source_tokens(source)
+
+    def _unknown(self, seen: TextPass) -> Unknown:
+        return Unknown.of(seen.text, lambda text: self.codec.unknown_tokens(text, seen.features))

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from seq2see.errors import SettingsError
 from seq2see.lens import summaries
+from seq2see.lens.blocks import BlockWorth, FeatureMaps
 from seq2see.lens.edits import Edit
+from seq2see.lens.pictures import Grid, Picture
 from seq2see.settings import near
 
 __all__ = [
@@ -130,6 +132,11 @@ class View:
     """What is to be said beside the output, such as the interval of a number."""
     unknown: Unknown = _NOTHING
     asked: Asked | None = None
+    picture: Picture | None = None
+    """Of a source that is an image: its pixels and places, which `source` names."""
+    blocks: list[BlockWorth] = field(default_factory=list)
+    """What each residual block is worth for the output, where there are any."""
+    features: list[FeatureMaps] = field(default_factory=list)
 
     def __repr__(self) -> str:
         heads = sum(len(found) for found in self.weights.values())
@@ -139,7 +146,8 @@ class View:
         said = f"{self.output[:60]!r}" + (f", {sure}" if sure else "")
         return (
             f"<View of {self.text[:60]!r}: {said}\n"
-            f"  {len(self.source)} source tokens, {len(self.predicted)} answers; "
+            f"  {len(self.source)} {'places' if self.picture else 'source tokens'}, "
+            f"{len(self.predicted)} answers; "
             f"{heads} heads at {', '.join(list(self.weights)[:4]) or 'no attention'}"
             f"{', ...' if len(self.weights) > 4 else ''}>"
         )
@@ -188,6 +196,31 @@ class View:
     def columns(self, address: str) -> list[str]:
         """A label for each column."""
         return self.read if sides_of(address)[1] == "target" else self.source
+
+    @property
+    def grid(self) -> Grid:
+        """The places of an image."""
+        if self.picture is None:
+            raise SettingsError("this is the view of a text, which has no grid of places")
+        return self.picture.grid
+
+    def answer_names(self) -> list[str]:
+        """Each answer, or word of a caption, without the sign that begins a word."""
+        return [one.removeprefix(_WORD) or one for one in self.predicted]
+
+    def gazes(self, address: str | None = None, head: int | None = None) -> tuple[list[str], Tensor]:
+        """Where on an image each word or answer looks: its name, and weights of the places (N, places).
+
+        Where places look at each other, it is the class token that looks, or all places on the average.
+        """
+        address = address or self._last_cross()
+        weights, first = self.at(address, head)[:, self.grid.first :], self.grid.first
+        rows, columns = sides_of(address)
+        if columns == "target":
+            raise SettingsError(f"{address} looks at words, not at places of the image; name another address")
+        if rows == "target":
+            return self.answer_names(), weights
+        return (["<class>"], weights[:1]) if first else (["all places"], weights.mean(0, keepdim=True))
 
     def summaries(self, address: str) -> list[dict[str, float]]:
         """Entropy, mass on the first and last place, diagonality, distance and coverage of each head."""

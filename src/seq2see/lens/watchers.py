@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from seq2see.errors import SettingsError
 from seq2see.layers.attention import Watch, harden
 from seq2see.lens import weights as change
+from seq2see.lens.blocks import check_parts
 from seq2see.lens.edits import Block, Borrow, Edit, Hard, Off, OnWeights, Pin, Temperature, Top
 from seq2see.settings import near
 
@@ -33,7 +34,8 @@ def addresses_of(network: nn.Module) -> dict[str, int]:
 
 
 def check_addresses(edits: Sequence[Edit], network: nn.Module) -> None:
-    """Refuse edits that name no attention of a network."""
+    """Refuse edits that name no attention, residual block or place of a network."""
+    check_parts(edits, network)
     known = addresses_of(network) if edits else {}
     for edit in edits:
         if not isinstance(edit, OnWeights):

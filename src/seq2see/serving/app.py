@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from torch import Tensor
 
@@ -12,7 +13,8 @@ from seq2see.errors import Seq2seeError
 from seq2see.lens.page import as_bytes, live_page, web_file
 from seq2see.serving.bounds import BoundedBody, ExtraHeaders, KnownHosts
 from seq2see.serving.desk import Desk, ForgottenError, MissingError
-from seq2see.serving.requests import Problem, ViewAnswer, ViewRequest
+from seq2see.serving.gallery import MOST_UPLOADED
+from seq2see.serving.requests import Problem, Uploaded, ViewAnswer, ViewRequest
 from seq2see.serving.work import StoppedError
 from seq2see.wording import quoted, visible
 
@@ -44,7 +46,7 @@ def explorer(desk: Desk, hosts: list[str]) -> FastAPI:
     """The application; it answers to IP addresses, to localhost and to these names of hosts."""
     refusals = _refusals(400, 408, 413, 500, 503)
     app = FastAPI(title="seq2see explorer", docs_url=None, redoc_url=None, responses=refusals)
-    app.add_middleware(BoundedBody, most=1 << 20, seconds=BODY_SECONDS)
+    app.add_middleware(BoundedBody, most=1 << 20, seconds=BODY_SECONDS, larger={"/api/image": MOST_UPLOADED})
     app.add_middleware(KnownHosts, names=hosts)
     app.add_middleware(ExtraHeaders, headers=_HEADERS)
     _refuse_kindly(app)
@@ -74,6 +76,19 @@ def _serve_views(app: FastAPI, desk: Desk) -> None:
     def models() -> dict[str, Any]:
         """What there is to look at."""
         return desk.models()
+
+    @app.post(
+        "/api/image",
+        responses=_refusals(415, 422),
+        openapi_extra={"requestBody": {"required": True, **_BINARY}},
+    )
+    async def image(request: Request, name: Annotated[str, Query(min_length=1, max_length=200)]) -> Uploaded:
+        """Keep an image in memory, to look at."""
+        # A page from elsewhere may not send this type without asking, which nobody answers.
+        if request.headers.get("content-type") != "application/octet-stream":
+            raise HTTPException(415, "an image is sent as application/octet-stream")
+        data = await request.body()
+        return Uploaded(name=await run_in_threadpool(desk.upload, name, data))
 
     @app.post("/api/view", responses=_refusals(422))
     def view(request: ViewRequest, asker: Request) -> ViewAnswer:

@@ -3,7 +3,7 @@
 import asyncio
 import ipaddress
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -59,25 +59,30 @@ class ExtraHeaders:
 class BoundedBody:
     """Refuses a body of more than `most` bytes, announced or not, or of more than so many `seconds`.
 
+    Some paths may take `larger` bodies.
+
     What follows finds an event under "gone" in the scope, which is set when the client leaves.
     """
 
-    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
-        self._app, self._most, self._seconds = app, most, seconds
+    def __init__(
+        self, app: ASGIApp, most: int, seconds: float, larger: Mapping[str, int] | None = None
+    ) -> None:
+        self._app, self._most, self._seconds, self._larger = app, most, seconds, larger or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        most = self._larger.get(scope["path"], self._most)
         try:
             async with asyncio.timeout(self._seconds):
-                body = await self._body(receive)
+                body = await _body(receive, most)
         except TimeoutError:
             refusal = {"detail": f"a request has to arrive within {self._seconds:.0f} seconds"}
             await JSONResponse(refusal, 408, {"Connection": "close"})(scope, receive, send)
             return
         except ValueError:
-            refusal = {"detail": f"a request has {self._most:,} bytes at the most"}
+            refusal = {"detail": f"a request has {most:,} bytes at the most"}
             await JSONResponse(refusal, 413)(scope, receive, send)
             return
         if body is None:
@@ -94,20 +99,21 @@ class BoundedBody:
         finally:
             watcher.cancel()
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """The whole body, or None if the client left before its end; ValueError if it is too large."""
-        parts: list[bytes] = []
-        size, more = 0, True
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
-                return None
-            part = message.get("body", b"")
-            size, more = size + len(part), message.get("more_body", False)
-            if size > self._most:
-                raise ValueError
-            parts.append(part)
-        return b"".join(parts)
+
+async def _body(receive: Receive, most: int) -> bytes | None:
+    """The whole body, or None if the client left before its end; ValueError if it is too large."""
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        part = message.get("body", b"")
+        size, more = size + len(part), message.get("more_body", False)
+        if size > most:
+            raise ValueError
+        parts.append(part)
+    return b"".join(parts)
 
 
 async def _notice_leaving(receive: Receive, gone: threading.Event) -> None:

@@ -13,11 +13,13 @@ from torch.nn.functional import adaptive_max_pool2d
 
 from seq2see.errors import DataError, Seq2seeError, SettingsError
 from seq2see.goals import Predictor
+from seq2see.lens.blocks import blocks_of
 from seq2see.lens.edits import Borrow, Edit
 from seq2see.lens.page import described, map_of
 from seq2see.lens.request import LensRequest
 from seq2see.lens.view import View
 from seq2see.lens.watchers import addresses_of
+from seq2see.serving.gallery import MOST_UPLOADED, Gallery
 from seq2see.serving.requests import CHARACTERS, EDITS, WIDEST, ViewAnswer, ViewRequest
 from seq2see.serving.work import (
     MOST_WEIGHTS,
@@ -47,8 +49,10 @@ class MissingError(Seq2seeError):
 class Desk:
     """One or two models, a and b, and the latest views of them."""
 
-    def __init__(self, models: dict[str, tuple[Path, Predictor]], example: str) -> None:
-        self._models, self._example = models, example
+    def __init__(
+        self, models: dict[str, tuple[Path, Predictor]], example: str, gallery: Gallery | None = None
+    ) -> None:
+        self._models, self._example, self._gallery = models, example, gallery
         self._views: OrderedDict[str, tuple[ViewRequest, View]] = OrderedDict()
         self._keeping = threading.Lock()
         # One at a time: two cores are not faster with two searches, and memory stays bounded.
@@ -72,12 +76,21 @@ class Desk:
                     "reads": model.recipe.model.encoder.kind != "none",
                     "writes": model.recipe.model.decoder is not None,
                     "attributions": list(model.attributions),
+                    "images": model.recipe.data.images is not None,
+                    "names": self._gallery.names if self._gallery is not None else [],
+                    "blocks": list(blocks_of(model.network)),
                 }
                 for name, (run, model) in self._models.items()
             ],
             "example": self._example,
-            "limits": {"characters": CHARACTERS, "edits": EDITS, "beam": WIDEST},
+            "limits": {"characters": CHARACTERS, "edits": EDITS, "beam": WIDEST, "upload": MOST_UPLOADED},
         }
+
+    def upload(self, name: str, data: bytes) -> str:
+        """Keep an image that the page sent; gives the name that it goes by."""
+        if self._gallery is None:
+            raise SettingsError("the model here reads texts, not images; type one instead")
+        return self._gallery.upload(name, data)
 
     def view(self, request: ViewRequest, gone: threading.Event | None = None) -> ViewAnswer:
         """Look, and remember what was seen; work ends early when the asker has `gone`."""
@@ -167,7 +180,8 @@ class Desk:
     def _asked(self, model: Predictor, request: ViewRequest, donor: Predictor | None) -> LensRequest:
         """What a request wants to look at, within bounds."""
         longest = longest_text(model, request.edits, donor)
-        return LensRequest(request.text, request.features, request.target, request.beam, longest)
+        read = self._gallery.read if self._gallery is not None else None
+        return LensRequest(request.text, request.features, request.target, request.beam, longest, read)
 
     def _view(self, name: str) -> tuple[ViewRequest, View]:
         with self._keeping:
@@ -188,7 +202,7 @@ class Desk:
     def _code(self, run: Path, request: ViewRequest) -> str:
         """Python that does the same."""
         kinds = sorted({type(edit).__name__ for edit in request.edits})
-        options = [repr(request.text)]
+        options = [repr(self._gallery.source(request.text) if self._gallery is not None else request.text)]
         options += [
             f"{name}={value!r}" for name in ("target", "features") if (value := getattr(request, name))
         ]

@@ -8,7 +8,7 @@ from seq2see.lens.edits import Edit
 from seq2see.lens.view import AnswerKind, Side
 from seq2see.settings import Settings
 
-__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "ViewAnswer", "ViewRequest"]
+__all__ = ["CHARACTERS", "EDITS", "WIDEST", "Problem", "Uploaded", "ViewAnswer", "ViewRequest"]
 
 CHARACTERS, EDITS, WIDEST = 4000, 64, 16
 
@@ -75,6 +75,38 @@ class TreeAnswer(Settings):
     nodes: list[BranchAnswer]
 
 
+class PictureAnswer(Settings):
+    """An image as the model saw it, and the grid of places over it, as `lens.pictures.Grid` has it."""
+
+    image: str
+    height: int
+    width: int
+    rows: int
+    columns: int
+    down: float
+    across: float
+    first: int
+
+
+class BlockAnswer(Settings):
+    """What a residual block is worth, as `lens.blocks.BlockWorth` has it."""
+
+    block: str
+    skipped: bool
+    answer: str
+    value: float | None
+    change: float | None
+
+
+class FeaturesAnswer(Settings):
+    """Maps of the strongest channels of a stage, a byte for each value, as base64."""
+
+    stage: str
+    channels: list[int]
+    shape: tuple[int, int]
+    maps: str
+
+
 class ViewAnswer(Settings):
     """A view without its weights; its fields are those of `lens.view.View`."""
 
@@ -91,11 +123,20 @@ class ViewAnswer(Settings):
     maps: list[MapAnswer]
     effect: EffectAnswer | None
     tree: TreeAnswer | None
+    picture: PictureAnswer | None
+    blocks: list[BlockAnswer]
+    features: list[FeaturesAnswer]
     unknown: list[int]
     """Places of the source that are unknown to the model; `source` has what is written there."""
     lower: str | None
     """The text in lower case, where less of that is unknown."""
     code: str
+
+
+class Uploaded(Settings):
+    """The name that an image goes by from now on."""
+
+    name: str
 
 
 class Problem(Settings):

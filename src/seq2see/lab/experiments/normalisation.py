@@ -1,4 +1,4 @@
-"""Batch norm looks at the whole batch, layer norm at one position: small and ragged batches tell them apart."""
+"""Batch norm looks at the whole batch, layer norm at one position: small batches tell them apart."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -45,7 +45,7 @@ def _companions(norm: nn.Module, size: int) -> float:
     batch = torch.randn(size, _WIDTH)
     others = torch.cat([batch[:1], torch.randn(size - 1, _WIDTH)])
     first, again = norm(batch)[0], norm(others)[0]
-    return float((first - again).norm() / first.norm())
+    return float(((first - again).norm() / first.norm()).detach())
 
 
 def _padding(norm: nn.Module, share: float) -> float:
@@ -54,7 +54,7 @@ def _padding(norm: nn.Module, share: float) -> float:
     padded = states.clone()
     padded[-round(len(states) * share) :] = 0 if share else states[-len(states) :]
     first, again = norm(states)[0], norm(padded)[0]
-    return float((first - again).norm() / first.norm())
+    return float(((first - again).norm() / first.norm()).detach())
 
 
 def _accuracy(name: str, size: int, steps: int) -> float:
@@ -98,7 +98,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 EXPERIMENT = Experiment(
     name="normalisation",
-    claim="Under batch norm an output depends on the rest of the batch and its padding; under layer norm it does not.",
+    claim="Under batch norm an output depends on the rest of the batch; under layer norm it does not.",
     where="Berkeley CS189, batch and layer normalisation; IIT CS60010, layer norm",
     effect="how much more of a row's output changes with its companion in a batch of two, in percent,",
     wanted=10.0,

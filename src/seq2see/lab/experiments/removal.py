@@ -130,7 +130,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 EXPERIMENT = Experiment(
     name="removal",
-    claim="A residual net does without single blocks at little cost; a plain net of the same layers does not.",
+    claim="A residual net does without single blocks at little cost; a plain net of such layers does not.",
     where="Berkeley CS189, residual networks",
     effect="the points of accuracy that a plain net loses more than a residual one, mean over blocks,",
     wanted=10.0,

@@ -7,7 +7,7 @@
  * An edit as the server knows it, whether it is on, and what it was made for.
  * @typedef {{kind: string, on?: false, home?: Home, at?: string, heads?: number[] | null, how?: string,
  *   count?: number, value?: number, step?: number, places?: number[], token?: number, text?: string | null,
- *   model?: string | null, from?: string | null, head?: number | null}} EditOf
+ *   block?: string, model?: string | null, from?: string | null, head?: number | null}} EditOf
  */
 
 export const HOW = ["zero", "mean", "uniform", "first"];
@@ -22,6 +22,8 @@ export const KINDS = {
   block: { about: "these places may not be looked at", fields: ["at", "heads", "places"] },
   force: { about: "say this token at a step, then go on", fields: ["step", "token"] },
   source: { about: "read another source text", fields: ["text"] },
+  hide: { about: "make these places of the image grey", fields: ["places"] },
+  skip: { about: "leave a residual block out", fields: ["block"] },
   borrow: {
     about: "take the pattern of another input or model",
     fields: ["at", "heads", "model", "text", "from", "head"],
@@ -64,7 +66,7 @@ function warmth(text) {
 }
 
 function sourceText(text) {
-  if (text === "") throw new Error("the new source text is empty");
+  if (text === "") throw new Error("the new source is empty");
   return text;
 }
 
@@ -83,6 +85,7 @@ export const READ = {
   model: orNothing(same),
   from: orNothing(pattern),
   head: orNothing(whole),
+  block: pattern,
 };
 
 /** @param {string} kind @param {Record<string, string>} texts @returns {EditOf} */
@@ -174,6 +177,10 @@ export function sentence(edit) {
       return `${where}: never looks at ${edit.places?.join(", ")}`;
     case "force":
       return `step ${edit.step} says token ${edit.token}`;
+    case "hide":
+      return `${edit.places?.length === 1 ? "place" : "places"} ${edit.places?.join(", ")} made grey`;
+    case "skip":
+      return `${edit.block}: only its skip is left`;
     case "source":
       return `reads “${edit.text}”`;
     default:

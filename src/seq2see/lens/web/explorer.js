@@ -24,7 +24,7 @@ export class Explorer {
   phase = "asking";
   /** @type {Model[]} */
   models = [];
-  limits = { characters: 0, edits: 0, beam: 1 };
+  limits = { characters: 0, edits: 0, beam: 1, upload: 0 };
   /** @type {string | null} */
   example = null;
   /** @type {((changed: Set<string>) => unknown)[]} */

@@ -16,7 +16,8 @@ const WORDS = {
   step: ["step", "of the output, from 0"],
   places: ["places", "columns of the map, from 0, parted by commas"],
   token: ["token", "the likeliest at this step"],
-  text: ["text", "of the other input"],
+  text: ["text", "of the other input, or the name of an image"],
+  block: ["block", "a residual block, such as encoder.1.0"],
   model: ["model", ""],
   from: ["from address", "empty: the same"],
   head: ["from head", "empty: the same"],
@@ -160,6 +161,7 @@ export class Form {
       step: String(state.step),
       places: String(state.column),
       text: state.text ?? "",
+      block: this.explorer.model.blocks[0] ?? "",
       from: "",
       head: "",
       model: "",
@@ -195,13 +197,16 @@ export class Form {
     if (model.addresses.length > 0) return element("p", { class: "hint", text: "Nothing is selected yet." });
     const text = model.writes
       ? "A model without attention can be forced to say tokens, or to read another source."
-      : "A model without attention can be given another text to read.";
+      : model.images
+        ? "Without attention places can be hidden, and residual blocks left out."
+        : "A model without attention can be given another text to read.";
     return element("p", { class: "hint", text });
   }
 
   // A model that does not write says no tokens, so none can be forced; without attention, none can be changed.
-  restrict({ writes, addresses }) {
-    const fits = (kind) => (kind !== "force" || writes) && (addresses.length > 0 || !KINDS[kind].fields.includes("at"));
+  restrict({ writes, addresses, images, blocks }) {
+    const there = { force: writes, hide: images, skip: blocks.length > 0 };
+    const fits = (kind) => (there[kind] ?? true) && (addresses.length > 0 || !KINDS[kind].fields.includes("at"));
     for (const option of this.kind.options) option.hidden = option.disabled = !fits(option.value);
     if (!this.kind.selectedOptions[0]?.disabled) return;
     this.kind.value = [...this.kind.options].find((option) => !option.disabled).value;

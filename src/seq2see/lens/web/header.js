@@ -1,6 +1,6 @@
 // What is asked of the model: text, features, a forced target, the beam; and links, theme, help.
 
-import { choices, copy, element } from "seq2see/element";
+import { button, choices, copy, element } from "seq2see/element";
 import { targetSuspension } from "seq2see/suspended";
 import { theme } from "seq2see/theme";
 
@@ -25,6 +25,18 @@ export class Header {
       dir: "auto",
       spellcheck: "false",
     });
+    this.names = element("datalist", { id: "image-names" });
+    this.file = element("input", {
+      id: "upload",
+      type: "file",
+      accept: "image/*",
+      hidden: true,
+      "aria-label": "an image of your own",
+      change: (event) => this.upload(event.target.files[0]),
+    });
+    this.chooser = button("choose-file", "Upload …", "an image of your own, which stays in memory", () =>
+      this.file.click(),
+    );
     this.features = this.typed("features", { placeholder: "such as V;PST", dir: "auto" });
     this.target = this.typed("target", { placeholder: "the model's own", dir: "auto" });
     this.beam = element("input", {
@@ -101,12 +113,15 @@ export class Header {
         element("span", { text: "beam" }),
         this.beam,
       )),
-      element("label", { class: "check", title: "merge sub-words to words" }, this.words, "words"),
+      (this.wordsField = element("label", { class: "check", title: "merge sub-words to words" }, this.words, "words")),
     );
     this.asking = element(
       "form",
       { class: "ask", id: "ask", submit: (event) => this.submit(event) },
       this.text,
+      this.names,
+      this.file,
+      this.chooser,
       element("button", { type: "submit", id: "run", class: "main", text: "Run" }),
       this.more,
     );
@@ -122,11 +137,27 @@ export class Header {
       ...attributes,
       input: (event) => {
         clearTimeout(this.timer);
-        // Half a character of an input method is not yet text.
-        if (!event.isComposing) this.timer = setTimeout(() => this.run(), TYPED);
+        // Half a character of an input method is not yet text, nor half a name an image.
+        const { images, names } = this.explorer.model;
+        const half = images && id === "text" && !names.includes(event.target.value);
+        if (!event.isComposing && !half) this.timer = setTimeout(() => this.run(), TYPED);
       },
     });
     return field;
+  }
+
+  async upload(file) {
+    const { explorer } = this;
+    if (!file) return;
+    try {
+      explorer.notice.clear();
+      const text = await explorer.store.upload(file, explorer.limits.upload);
+      explorer.change({ text });
+    } catch (error) {
+      explorer.notice.show(error.message);
+    } finally {
+      this.file.value = "";
+    }
   }
 
   submit(event) {
@@ -161,6 +192,15 @@ export class Header {
     this.explorer.change({ beam }, event);
   }
 
+  tellImages({ images, names }, saved) {
+    this.chooser.hidden = !images || saved;
+    if (!images || this.names.children.length === names.length) return;
+    this.text.setAttribute("list", this.names.id);
+    this.text.placeholder = "the name of an image";
+    this.text.setAttribute("aria-label", "image");
+    this.names.replaceChildren(...names.map((value) => element("option", { value })));
+  }
+
   update() {
     const { models, model, asked, store, limits } = this.explorer;
     choices(
@@ -179,8 +219,10 @@ export class Header {
       if (this.agreed.get(field) !== value) field.value = value;
       this.agreed.set(field, value);
     }
+    this.tellImages(model, store.saved);
     this.featuresField.hidden = !model.features;
     this.targetField.hidden = !model.writes;
+    this.wordsField.hidden = model.images && !model.writes;
     this.beamField.hidden = !model.writes;
     this.beam.max = limits.beam;
     this.words.checked = asked.words;

@@ -13,6 +13,7 @@ const TOLD = [
   ["shift u", "redo"],
   ["+ − 0", "zoom in, out, reset (Map, Beam, Compare)"],
   ["Enter", "in the atlas: open the map; in the beam: force the path"],
+  ["x b p", "in an image: hide, block or pin the chosen place; o shows it alone"],
   ["/", "to the text"],
   ["?", "these keys"],
 ];

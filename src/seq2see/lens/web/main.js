@@ -9,6 +9,7 @@ import { element } from "seq2see/element";
 import { Explorer } from "seq2see/explorer";
 import { Header } from "seq2see/header";
 import { Keys } from "seq2see/keys";
+import { Look } from "seq2see/look";
 import { MapView } from "seq2see/map";
 import { Notice } from "seq2see/notice";
 import { Picker } from "seq2see/picker";
@@ -24,6 +25,7 @@ const TITLES = {
   translate: "Translate",
   read: "Read",
   goOn: "Go on",
+  look: "Picture",
   atlas: "Atlas",
   map: "Map",
   beam: "Beam",
@@ -51,8 +53,9 @@ function navigation(explorer) {
   explorer.watch(() => {
     for (const link of links) link.setAttribute("aria-selected", link.dataset.view === explorer.asked.view);
     // A model that does not write searches for nothing; one that only writes goes on with a text.
-    const { reads, writes } = explorer.model;
-    links[0].lastChild.textContent = !writes ? TITLES.read : reads ? TITLES.translate : TITLES.goOn;
+    const { reads, writes, images } = explorer.model;
+    const first = !writes ? TITLES.read : reads ? TITLES.translate : TITLES.goOn;
+    links[0].lastChild.textContent = images ? TITLES.look : first;
     links[3].hidden = !explorer.model.writes;
     edited.dataset.count = String(active(explorer.asked, explorer.model).length || "");
   });
@@ -96,7 +99,7 @@ async function main() {
   const undo = new Undo(explorer);
   const status = new Status(explorer);
   const views = {
-    translate: new Translate(explorer, status),
+    translate: explorer.model.images ? new Look(explorer, status) : new Translate(explorer, status),
     atlas: new Atlas(explorer, status),
     map: new MapView(explorer, status),
     beam: new Beam(explorer, status),

@@ -17,11 +17,11 @@ const SUMMARY_META = {
   occlusion: { rows: "target", columns: "source" },
 };
 
-const DRAWN_WORDS = {
+export const DRAWN_WORDS = {
   weights: "attention weights",
   rollout: "rollout through all layers",
   gradient: "gradient of each answer",
-  occlusion: "occlusion of each token",
+  occlusion: "occlusion of each token or place",
 };
 export const SCALE_WORDS = { linear: "linear", root: "square root", relative: "up to the highest" };
 
@@ -34,6 +34,19 @@ export function labelled(view, meta) {
     columns: columnLabels(view, meta),
     unknown: { rows: strange(meta.rows), columns: strange(meta.columns) },
   };
+}
+
+/**
+ * What can be drawn: no weights without attention, of a saved page what was saved.
+ * @param {Shown} shown
+ * @param {import("seq2see/store").Store} store
+ */
+export function offered({ view, model, state }, store) {
+  const layers = view.maps.some((map) => map.rows === "source" || readsItself(view)) ? ["rollout"] : [];
+  // Attributions are measured token by token.
+  const live = [...layers, ...(state.words ? [] : model.attributions)];
+  const there = [...(view.maps.length > 0 ? ["weights"] : []), ...(store.saved ? store.summaries : live)];
+  return DRAWN.filter((kind) => there.includes(kind));
 }
 
 /** @typedef {import("seq2see/grid").Grid} Grid */
@@ -104,20 +117,10 @@ export class MapView extends Scene {
     this.hover(null);
   }
 
-  /** What can be drawn: no weights without attention, of a saved page what was saved. @param {Shown} shown */
-  offered({ view, model, state }) {
-    const { store } = this.explorer;
-    const layers = view.maps.some((map) => map.rows === "source" || readsItself(view)) ? ["rollout"] : [];
-    // Attributions are measured token by token.
-    const live = [...layers, ...(state.words ? [] : model.attributions)];
-    const there = [...(view.maps.length > 0 ? ["weights"] : []), ...(store.saved ? store.summaries : live)];
-    return DRAWN.filter((kind) => there.includes(kind));
-  }
-
   /** What is drawn: what was asked for, or the nearest thing that there is. @param {Shown} shown */
   drawing(shown) {
-    const offered = this.offered(shown);
-    return offered.includes(shown.state.draw) ? shown.state.draw : (offered[0] ?? null);
+    const there = offered(shown, this.explorer.store);
+    return there.includes(shown.state.draw) ? shown.state.draw : (there[0] ?? null);
   }
 
   async fetch(shown) {
@@ -132,7 +135,7 @@ export class MapView extends Scene {
     this.panel.hidden = !shown;
     this.picture = null;
     if (!shown) return;
-    const pairs = this.offered(shown).map((kind) => [kind, DRAWN_WORDS[kind]]);
+    const pairs = offered(shown, this.explorer.store).map((kind) => [kind, DRAWN_WORDS[kind]]);
     choices(this.drawn, pairs, this.drawing(shown));
     choices(
       this.scale,

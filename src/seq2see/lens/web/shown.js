@@ -72,6 +72,7 @@ export class Shown {
   /** @returns {MapOf | null} */
   get usual() {
     const cross = this.view.maps.filter((map) => map.rows === "target" && map.columns === "source");
-    return cross.at(-1) ?? this.view.maps[0] ?? null;
+    // The last layer is what an answer is made of; a text is read from the first on.
+    return cross.at(-1) ?? this.view.maps.at(this.view.picture ? -1 : 0) ?? null;
   }
 }

@@ -33,6 +33,8 @@ export class Status {
     this.element.classList.toggle("missing", !shown);
     if (!shown) return;
     const { handle, view, meta, state, row } = shown;
+    // The first view of an image tells what it draws.
+    if (view.picture && state.view === "translate") return;
     // What the map draws besides weights it tells itself.
     if (state.view === "map" && (!meta || state.draw !== "weights")) return;
     this.point("");

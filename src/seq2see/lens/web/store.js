@@ -4,7 +4,10 @@ import { isStale } from "seq2see/lane";
 
 /**
  * @typedef {{name: string, run: string, about: string, addresses: {address: string, heads: number}[],
- *   features: boolean, reads: boolean, writes: boolean, attributions: string[]}} Model
+ *   features: boolean, reads: boolean, writes: boolean, attributions: string[], images: boolean, names: string[],
+ *   blocks: string[]}} Model
+ * @typedef {{image: string, height: number, width: number, rows: number, columns: number, down: number,
+ *   across: number, first: number}} PictureOf
  * @typedef {{address: string, heads: number, rows: string, columns: string, shape: [number, number],
  *   summaries?: Record<string, number>[]}} MapOf
  * @typedef {{id?: string, code?: string, source: string[], unknown: number[], lower: string | null, read: string[],
@@ -13,6 +16,9 @@ import { isStale } from "seq2see/lane";
  *   steps: {log_probability: number | null, top: [number, string, number | null][]}[], maps: MapOf[],
  *   effect: {output: string, predicted: string[], log_probability: number | null, difference: [string, string][],
  *     change: number | null, kl: number[]} | null,
+ *   picture: PictureOf | null,
+ *   blocks: {block: string, skipped: boolean, answer: string, value: number | null, change: number | null}[],
+ *   features: {stage: string, channels: number[], shape: [number, number], maps: string}[],
  *   tree: {nodes: import("seq2see/tree").Branch[]} | null}} View
  * @typedef {ReturnType<typeof import("seq2see/suspended").requestOf>} Request
  * @typedef {LiveStore | SavedStore} Store
@@ -78,6 +84,17 @@ export class LiveStore {
     return { request, answer: await arrived(response.json()) };
   }
 
+  /** Gives an image to the server, to look at; the name that it goes by there. @param {File} file */
+  async upload(file, most) {
+    if (file.size > most) throw new Refusal(0, `${file.name} has ${file.size} bytes, and at most ${most} can be sent`);
+    const response = await ask(`/api/image?name=${encodeURIComponent(file.name.slice(-200))}`, {
+      method: "POST",
+      body: file,
+      headers: { "Content-Type": "application/octet-stream" },
+    });
+    return (await arrived(response.json())).name;
+  }
+
   async numbers(handle, path, signal) {
     try {
       return await ask(path(handle.answer.id), { signal });
@@ -112,7 +129,7 @@ export class LiveStore {
 
 const THUMBNAIL = 48; // as many rows and columns as the server's thumbnails have at most
 
-function bytesOf(text) {
+export function bytesOf(text) {
   return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 }
 
@@ -136,6 +153,10 @@ export class SavedStore {
 
   async models() {
     return this.data.models;
+  }
+
+  async upload() {
+    throw new Refusal(0, "a saved view takes no images; `seq2see explore RUN` opens a live one");
   }
 
   async view() {

@@ -7,7 +7,7 @@ import { bare } from "seq2see/edits";
 /** @typedef {import("seq2see/state").State} State */
 /** @typedef {import("seq2see/store").Model} Model */
 
-const PLACED = ["pin", "block", "force"];
+const PLACED = ["pin", "block", "hide", "force"];
 
 /**
  * What an edit made now is made for; another edit may put another text in the place of the one asked for.
@@ -64,6 +64,7 @@ function isThere(pattern, model, heads) {
 /** Why an edit is suspended, or null. @param {EditOf} edit @param {State} state @param {Model} model */
 export function suspension(edit, state, model) {
   if (edit.kind === "force" && !model.writes) return "this model says no tokens";
+  if (edit.kind === "skip" && !model.blocks.includes(edit.block ?? "")) return "this model has no such block";
   const home = awayFrom(edit, state);
   if (!home) return null;
   if (PLACED.includes(edit.kind)) return madeFor(home, state);

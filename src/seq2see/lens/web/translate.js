@@ -2,8 +2,9 @@
 
 import { isOne, sureness, titleOf, writes } from "seq2see/answers";
 import { Candidates } from "seq2see/candidates";
-import { button, element } from "seq2see/element";
+import { element } from "seq2see/element";
 import { columnLabels, isolated, number, rowLabels, shorten, signed, visible } from "seq2see/labels";
+import { Player } from "seq2see/player";
 import { Drawing } from "seq2see/ribbons";
 import { Scene } from "seq2see/scene";
 import { cellSentence } from "seq2see/status";
@@ -13,7 +14,6 @@ import { colours, font } from "seq2see/theme";
 
 const NARROW = 620;
 const AROUND = 30; // tokens of a long output shown on either side of the step
-const PACE = 800; // milliseconds per step when playing
 
 /**
  * What is drawn: weights, or what each token did for the answer.
@@ -28,7 +28,7 @@ export class Translate extends Scene {
     super(explorer, status, "translate");
     /** @type {{side: "row" | "column", place: number} | null} */
     this.hovered = null;
-    this.timer = 0;
+    this.player = new Player(explorer);
     /** @type {Drawing | null} */
     this.drawing = null;
     this.surface = new Surface({
@@ -55,14 +55,13 @@ export class Translate extends Scene {
       "aria-label": "output step",
       input: (event) => this.explorer.change({ step: Number(event.target.value) }, event),
     });
-    this.player = button("play", "Play", "play or stop (space)", () => this.play());
     this.count = element("output", { class: "count", for: "step" });
     this.said = element("span", { class: "said" });
     this.now = element("mark");
     this.rest = element("span", { class: "rest" });
     this.score = element("p", { class: "hint", id: "score" });
     this.title = element("h2", { id: "answer-title" });
-    this.walking = element("div", { class: "walk" }, this.player, this.slider, this.count);
+    this.walking = element("div", { class: "walk" }, this.player.button, this.slider, this.count);
     return element(
       "div",
       { class: "panel" },
@@ -94,29 +93,11 @@ export class Translate extends Scene {
   }
 
   play() {
-    const { shown } = this.explorer;
-    if (this.timer !== 0) return this.stop();
-    if (!shown) return undefined;
-    if (shown.state.step >= shown.view.read.length - 1) this.explorer.change({ step: 0 });
-    this.timer = setInterval(() => this.step(), PACE);
-    this.player.textContent = "Stop";
-    return undefined;
-  }
-
-  step() {
-    const { shown } = this.explorer;
-    if (!shown || shown.state.step >= shown.view.read.length - 1) this.stop();
-    else this.explorer.change({ step: shown.state.step + 1 });
-  }
-
-  stop() {
-    clearInterval(this.timer);
-    this.timer = 0;
-    this.player.textContent = "Play";
+    this.player.play();
   }
 
   hide() {
-    this.stop();
+    this.player.stop();
     this.hover(null);
   }
 
