@@ -64,7 +64,7 @@ def show(view: "View", at: str | None, head: int | None) -> None:
     if "ipykernel" in sys.modules:
         from IPython.display import display
 
-        display(view)
+        display(view)  # type: ignore[no-untyped-call,unused-ignore]
         return
     from rich.console import Console
 
