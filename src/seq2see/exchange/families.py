@@ -5,6 +5,7 @@ from seq2see.exchange.family import Family
 from seq2see.exchange.gpt2 import GPT2
 from seq2see.exchange.llama import Llama
 from seq2see.exchange.seq2seq import EncoderDecoderFamily
+from seq2see.exchange.vision import ResNet, ViT
 
 __all__ = ["FAMILIES"]
 
@@ -17,5 +18,7 @@ FAMILIES: dict[str, Family] = {
     "qwen2": Llama(),
     "marian": EncoderDecoderFamily("marian", "MarianMTModel"),
     "pegasus": EncoderDecoderFamily("pegasus", "PegasusForConditionalGeneration"),
+    "resnet": ResNet(),
+    "vit": ViT(),
     "bart": EncoderDecoderFamily("bart", "BartForConditionalGeneration"),
 }

@@ -17,6 +17,8 @@ from seq2see.exchange.g2p_en import CHECKPOINT, read_g2p_en
 from seq2see.exchange.names import Names, repeated, residual_order, taken
 from seq2see.exchange.reading import Tensors
 from seq2see.exchange.texts import TEXTS, Texts
+from seq2see.exchange.vision import images_and_labels
+from seq2see.exchange.vision_names import Renamed, from_timm
 from seq2see.files import publish, replace_text
 from seq2see.goals import goal_named, load
 from seq2see.layers.positions import sinusoidal
@@ -49,15 +51,20 @@ def import_model(
         return
     config = Config.read(folder)
     kind = config.get("model_type")
+    tensors: Tensors | Renamed | None = None
+    if kind in ("resnet", "vit") or (kind is None and config.get("architecture") is not None):
+        tensors = Renamed(Tensors.open(folder, allow_pickle))
+        config = config if kind is not None else from_timm(config, tensors.shapes)
+        kind = config.get("model_type")
     if not isinstance(kind, str) or kind not in FAMILIES:
         raise DataError(
             f"{config.path}: models of the type {quoted(kind)} cannot be brought in; "
             f"{near(str(kind), FAMILIES)}"
         )
     family = FAMILIES[kind]
-    tensors = Tensors.open(folder, allow_pickle)
+    tensors = tensors or Tensors.open(folder, allow_pickle)
     outline = family.outline(config, tensors.shapes)
-    texts = TEXTS[family.goal](folder, config)
+    texts = (images_and_labels if family.goal == "classify" else TEXTS[family.goal])(folder, config)
     found = _Found(family, tensors)
     recipe = _recipe(family, outline, texts, found, folder)
     names = family.names(recipe.model)
@@ -75,7 +82,7 @@ def _refuse_used(out: Path) -> None:
 class _Found:
     """The tensors of a folder under the names that a family has for them."""
 
-    def __init__(self, family: Family, tensors: Tensors) -> None:
+    def __init__(self, family: Family, tensors: Tensors | Renamed) -> None:
         self._family, self._tensors = family, tensors
         self._used: set[str] = set()
 
@@ -135,11 +142,12 @@ def _recipe(family: Family, outline: Outline, texts: Texts, found: _Found, folde
         "complete": {"decoding": sampled, "training": {"metric": "loss"}},
         "fill": {"training": {"metric": "loss", "masking": {}}},
         "generate": {"decoding": outline.decoding},
+        "classify": {},
     }
     longest = min(_CONTEXT if family.goal == "complete" else _LONGEST, outline.places)
     values = {
         "goal": family.goal,
-        "data": {"train": str(folder.absolute()), "max_length": longest},
+        "data": {"train": str(folder.absolute()), "max_length": longest, **texts.data},
         "text": texts.settings,
         "model": model,
         "training": {"label_smoothing": 0.0},
@@ -153,8 +161,14 @@ def _weights(
     """The weights of our network, whose shapes are known before any of them is made."""
     with torch.device("meta"):
         network = goal_named(recipe.goal).network(recipe, texts.columns)
-    shapes = {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
+    kept = network.state_dict().keys()  # the statistics of batch norms are kept, other buffers are not
+    buffers = {name: tensor for name, tensor in network.named_buffers() if name in kept}
+    shapes = {
+        name: tuple(tensor.shape) for name, tensor in {**dict(network.named_parameters()), **buffers}.items()
+    }
+    counted = [name for name in shapes if name.endswith("num_batches_tracked")]
     weights = taken(names, shapes, texts.orders, found.read)
+    weights |= {name: torch.zeros((), dtype=torch.long) for name in counted}
     assert weights.keys() == shapes.keys(), weights.keys() ^ shapes.keys()
     if outline.halves:
         width = recipe.model.width

@@ -37,6 +37,8 @@ class Names:
     """Zeros where the foreign layout has nothing."""
     row: bool = False
     """A bias that the foreign layout keeps as a matrix of one row."""
+    batch: bool = False
+    """The foreign layout has a dimension of one before all others."""
 
 
 def linear(
@@ -116,6 +118,8 @@ def written(names: Iterable[Names], weights: Mapping[str, Tensor], orders: Order
 def _upright(part: Tensor, one: Names) -> Tensor:
     if one.row:
         part = part.reshape(-1)
+    if one.batch and part.shape[:1] == (1,):
+        part = part[0]
     return part.T if one.transposed else part
 
 

@@ -1,7 +1,7 @@
 """What turns texts into ids in a model from elsewhere, for each goal."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ class Texts:
     columns: Columns
     orders: Orders
     settings: dict[str, Any]
+    data: dict[str, Any] = field(default_factory=dict)
+    """Under `data` in its recipe."""
 
     @property
     def shared(self) -> bool:
