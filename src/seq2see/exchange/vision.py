@@ -165,6 +165,7 @@ def images_and_labels(folder: Path, config: Config) -> Texts:
     if len(set(labels)) < len(labels):
         labels = [f"{place}: {label}" for place, label in enumerate(labels)]
     data = {
+        "images": ".",
         "image_size": [height, width],
         "image_fit": "crop",
         "image_colours": "rgb" if channels == 3 else "grey",
