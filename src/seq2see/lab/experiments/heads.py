@@ -71,7 +71,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
         return []
     most, least = fmean(lost[min(lost)]), fmean(lost[max(lost)])
     return [
-        f"With the most heads, switching one off costs from {most:.0f} points of exact outputs to {least:.0f}."
+        f"With the most heads, switching one off costs {most:.0f} points at most, and {least:.0f} at least."
     ]
 
 
