@@ -11,8 +11,8 @@ from rich.text import Text
 
 from seq2see.cli.console import errors, results, say, table
 from seq2see.cli.explore import serve_explorer
-from seq2see.cli.listening import PORT
 from seq2see.cli.ladder import climb_and_write, show
+from seq2see.cli.listening import PORT
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
 from seq2see.goals import load_text

@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
     name="worked",
     claim="In the lecture's example, query 2 scores 1054, 852 and -396 and, by argmax, takes v1 = (23, 46).",
     where="Berkeley EECS182 discussion 8, question 2",
-    effect="the number of decimal digits to which our steps and the lecture's agree (double precision has 16)",
+    effect="the number of decimal digits to which our steps agree with the lecture (double precision has 16)",
     wanted=10.0,
     measure=measure,
     keys=("step", "position", "entry"),
