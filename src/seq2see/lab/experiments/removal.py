@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from torch import nn
+from torch import Tensor, nn
 
 from seq2see.evaluation import score
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
@@ -89,13 +89,21 @@ def _without(model: Any, blocks: Any, name: str, measured: Any) -> Iterator[Row]
     """What is lost when each block is removed, and when it changes places with the next."""
     whole = measured()
     for place in range(len(blocks)):
-        with _changed(blocks, {place: nn.Identity()}):
+        with _changed(blocks, {place: _Nothing()}):
             lost = whole - measured()
         yield {"net": name, "change": "removed", "block": place, "lost": lost, "whole": whole}
     for place in range(len(blocks) - 1):
         with _changed(blocks, {place: blocks[place + 1], place + 1: blocks[place]}):
             lost = whole - measured()
         yield {"net": name, "change": "swapped", "block": place, "lost": lost, "whole": whole}
+
+
+class _Nothing(nn.Module):
+    """In the place of a block: what goes in comes out, whatever else a block is told."""
+
+    def forward(self, states: Tensor, *_: Any) -> Tensor:
+        """The states as they are."""
+        return states
 
 
 @contextmanager
