@@ -15,7 +15,9 @@ def main() -> None:
     """The page as it opens, or in another state, with the score of query 2 and key 1 pointed at."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--state", default="", help="what follows the # of a link, such as theme=dark")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "lab" / "worked.png")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parents[1] / "docs" / "lab" / "worked-page.png"
+    )
     arguments = parser.parse_args()
     arguments.out.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
