@@ -10,9 +10,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-__all__ = ["exploring", "shown"]
+__all__ = ["FLAGS", "exploring", "shown"]
 
-_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def exploring(run: Path, text: str, *others: Path) -> Iterator[tuple[Page, str]]
         try:
             address = re.search(r"http://\S+/", server.stderr.readline())
             assert address is not None
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
             yield browser.new_page(viewport={"width": 1280, "height": 800}), address[0]
         finally:
             server.terminate()

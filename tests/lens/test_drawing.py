@@ -119,6 +119,10 @@ def test_a_notebook_gets_the_page_in_a_frame(view, monkeypatch):
     for name, found in (("ipykernel", ModuleType("ipykernel")), ("IPython", ModuleType("IPython"))):
         monkeypatch.setitem(sys.modules, name, found)
     monkeypatch.setitem(sys.modules, "IPython.display", module)
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: None, raising=False)
+    view.show()
+    assert shown == [], "a process that starts kernels, or runs notebooks, is none itself"
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", object)
     view.show()
     frame = ElementTree.fromstring(shown[0]._repr_html_())
     assert frame.tag == "iframe"

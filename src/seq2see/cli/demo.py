@@ -12,6 +12,7 @@ from rich.text import Text
 from seq2see.cli.console import errors, results, say, table
 from seq2see.cli.explore import serve_explorer
 from seq2see.cli.ladder import climb_and_write, show
+from seq2see.cli.listening import PORT
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
 from seq2see.goals import load_text
@@ -80,7 +81,7 @@ def demo(out: Path, minutes: float, explore: bool) -> None:
         # The page opens with the model that scored best.
         order = sorted(found.rungs[1:], key=lambda rung: -rung.score)
         looking = [(Path(rung.run), models[rung.preset]) for rung in order]
-        serve_explorer(looking, "127.0.0.1", 8264, SHOWN)
+        serve_explorer(looking, "127.0.0.1", PORT, SHOWN)
 
 
 def _write_dictionary(folder: Path) -> int:

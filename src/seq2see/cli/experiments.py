@@ -82,9 +82,12 @@ def lab(
     control: Annotated[
         bool, typer.Option("--control", help="Take away the cause that the claim names: it should fail.")
     ] = False,
+    opened: Annotated[
+        bool, typer.Option("--open", help="Then open its page, as that of `worked`, in a browser.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Put the claims of the lectures to the test: table, figure and verdict."""
     from seq2see.cli import lab as verb
 
-    verb.lab(name, everything, quick, seed_numbers(seeds), out, control, json)
+    verb.lab(name, everything, quick, seed_numbers(seeds), out, control, json, opened)

@@ -21,8 +21,12 @@ def lab(
     out: Path | None,
     control: bool,
     as_json: bool,
+    opened: bool = False,
 ) -> None:
-    """List the experiments, or run one or all of them."""
+    """List the experiments, or run one or all of them, and open the page of one that has a page."""
+    if opened and (everything or name is None or experiment_named(name).page is None):
+        pages = ", ".join(one.name for one in EXPERIMENTS.values() if one.page)
+        raise SettingsError(f"--open shows the page of an experiment that has one: {pages}")
     if name is None and not everything:
         _list(as_json)
         return
@@ -43,6 +47,15 @@ def lab(
     elif everything:
         rows = [(one.experiment.name, one.verdict, one.effect, *one.interval) for one in found]
         results.print(table("all experiments", ["name", "verdict", "effect", "low", "high"], rows))
+    if opened and (page := found[0].experiment.page):
+        _serve(page())
+
+
+def _serve(page: str) -> None:
+    from seq2see.cli.listening import serve
+    from seq2see.serving.single import single_page
+
+    serve("the page", single_page(page), browser=True)
 
 
 def _list(as_json: bool) -> None:
@@ -56,12 +69,11 @@ def _list(as_json: bool) -> None:
 
 def _show(result: Result, seconds: float) -> None:
     """Claim, table and verdict, and where the rest is."""
-    rows = result.table
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    varied = result.experiment.keys
     results.print(f"{result.experiment.name}: {result.experiment.claim}", style="bold")
-    cells = [[_cell(row.get(column, ""), column in varied) for column in columns] for row in rows]
-    results.print(table("", columns, cells, [column for column in columns if column not in varied]))
+    if result.experiment.as_text:
+        results.print(f"\n{result.experiment.as_text(result.rows)}\n", soft_wrap=True)
+    else:
+        _show_table(result)
     results.print(result.sentence())
     for remark in result.remarks:
         results.print(remark)
@@ -69,7 +81,16 @@ def _show(result: Result, seconds: float) -> None:
         results.print(f"This was a control: {result.experiment.cause} was taken away.")
     name = result.experiment.name
     say(f"{seconds / 60:.1f} minutes; figure and data: {result.folder / name}.svg, .png, .csv, .json")
+    if result.page:
+        say(f"try it with numbers of your own: {result.page}, or --open")
     say(f"again: {result.command}")
+
+
+def _show_table(result: Result) -> None:
+    rows, varied = result.table, result.experiment.keys
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[_cell(row.get(column, ""), column in varied) for column in columns] for row in rows]
+    results.print(table("", columns, cells, [column for column in columns if column not in varied]))
 
 
 def _cell(value: str | float, varied: bool) -> str:

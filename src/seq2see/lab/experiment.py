@@ -65,3 +65,7 @@ class Experiment:
     """Sentences about what was seen beside the claim, such as a condition that it needs."""
     timed: frozenset[str] = frozenset()
     """Measured columns that depend on the machine, and so do not repeat exactly."""
+    as_text: Callable[[Sequence[Row]], str] | None = None
+    """What a terminal shows instead of the table, where that reads better."""
+    page: Callable[[], str] | None = None
+    """An HTML file to try the claim with one's own numbers."""

@@ -123,6 +123,11 @@ class Result(Printed):
         title = f"{self.experiment.name}: {self.experiment.claim}"
         return draw(self.experiment.panels, self.rows, title, kind)
 
+    @property
+    def page(self) -> Path | None:
+        """The page to try it with one's own numbers, if there is one."""
+        return self.folder / f"{self.experiment.name}.html" if self.experiment.page else None
+
     def values(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
@@ -141,6 +146,7 @@ class Result(Printed):
             "remarks": self.remarks,
             "table": self.table,
             "figures": [str(self.folder / f"{self.experiment.name}.{kind}") for kind in ("svg", "png")],
+            **({"page": str(self.page)} if self.page else {}),
             "command": self.command,
         }
 
@@ -158,6 +164,8 @@ class Result(Printed):
             replace_text(place.with_suffix(".json"), plain + "\n")
             for kind in ("svg", "png"):
                 replace_bytes(place.with_suffix(f".{kind}"), self.figure(kind))
+            if self.page and self.experiment.page:
+                replace_text(self.page, self.experiment.page())
         except OSError as error:
             raise RunError(
                 f"{self.folder} cannot be written: {error.strerror}; name another place with --out"

@@ -62,10 +62,12 @@ def save(
 def show(view: "View", at: str | None, head: int | None) -> None:
     """Show a view: in a notebook as the page, elsewhere as a map in shades."""
     if "ipykernel" in sys.modules:
+        from IPython import get_ipython
         from IPython.display import display
 
-        display(view)  # type: ignore[no-untyped-call,unused-ignore]
-        return
+        if get_ipython() is not None:  # a process that only starts kernels has none
+            display(view)
+            return
     from rich.console import Console
 
     from seq2see.lens.terminal import HeatMap, PictureShades

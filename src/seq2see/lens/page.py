@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,7 +13,16 @@ from torch import Tensor
 
 from seq2see.lens.view import Asked, View, sides_of
 
-__all__ = ["as_bytes", "described", "framed_page", "live_page", "map_of", "saved_page", "web_file"]
+__all__ = [
+    "as_bytes",
+    "described",
+    "framed_page",
+    "live_page",
+    "map_of",
+    "one_file",
+    "saved_page",
+    "web_file",
+]
 
 _MARK = "<!-- importmap -->"
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<\u2028\u2029"}
@@ -28,7 +38,7 @@ def web_file(name: str) -> bytes | None:
 
 def live_page() -> str:
     """The page as a server gives it out: its modules are files of their own."""
-    return _page({name: f"/web/{file.name}" for name, file in _modules().items()})
+    return _with_modules(_index(), {name: f"/web/{file.name}" for name, file in _modules().items()})
 
 
 def framed_page(view: View) -> str:
@@ -39,9 +49,8 @@ def framed_page(view: View) -> str:
 
 def saved_page(view: View) -> str:
     """One HTML file with modules, style and the view in it."""
-    modules = {name: _data_url(file.read_bytes()) for name, file in _modules().items()}
-    style = (web_file("style.css") or b"").decode()
-    page = _page(modules).replace(_STYLE, f"<style>\n{style}\n</style>")
+    modules = {name: file.read_text() for name, file in _modules().items()}
+    page = one_file(_index(), modules, (web_file("style.css") or b"").decode())
     asked = view.asked or Asked("", view.text)
     saved = {
         "models": {
@@ -76,6 +85,12 @@ def saved_page(view: View) -> str:
     }
     held = json.dumps(saved, ensure_ascii=False).translate(_ESCAPED)
     return page.replace("</head>", f'<script type="application/json" id="saved">{held}</script>\n</head>', 1)
+
+
+def one_file(page: str, modules: Mapping[str, str], style: str) -> str:
+    """A page with the text of its modules and its style inside, so that it works from a disk."""
+    places = {name: f"data:text/javascript;base64,{_text(text.encode())}" for name, text in modules.items()}
+    return _with_modules(page, places).replace(_STYLE, f"<style>\n{style}\n</style>")
 
 
 def described(view: View) -> dict[str, Any]:
@@ -152,14 +167,13 @@ def _modules() -> dict[str, Traversable]:
     return {name[:-3]: file for name, file in sorted(_files().items()) if name.endswith(".js")}
 
 
-def _page(modules: dict[str, str]) -> str:
-    text = (web_file("index.html") or b"").decode()
-    imports = json.dumps({"imports": {f"seq2see/{name}": place for name, place in modules.items()}})
-    return text.replace(_MARK, f'<script type="importmap">{imports}</script>')
+def _index() -> str:
+    return (web_file("index.html") or b"").decode()
 
 
-def _data_url(content: bytes) -> str:
-    return f"data:text/javascript;base64,{_text(content)}"
+def _with_modules(page: str, places: Mapping[str, str]) -> str:
+    imports = json.dumps({"imports": {f"seq2see/{name}": place for name, place in places.items()}})
+    return page.replace(_MARK, f'<script type="importmap">{imports}</script>')
 
 
 def _text(content: bytes) -> str:

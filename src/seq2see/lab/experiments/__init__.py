@@ -16,6 +16,7 @@ from seq2see.lab.experiments import (
     scaling,
     scores,
     teacher_forcing,
+    worked,
 )
 
 __all__ = ["EXPERIMENTS"]
@@ -37,5 +38,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         paths,
         teacher_forcing,
         encode_once,
+        worked,
     )
 }
