@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import torch
+from command_line import Command
 from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
-import seq2see
+from seq2see import load
 from seq2see.data.sides import Side
 from seq2see.errors import DataError
 from seq2see.exchange.importing import import_model
@@ -95,7 +96,7 @@ def prepared(folder: Path, size: int) -> None:
 
 
 def same(theirs: Any, run: Path) -> None:
-    model = seq2see.load(run, "cpu")
+    model = load(run, "cpu")
     images = torch.randint(0, 256, (3, 3, 16, 16), dtype=torch.uint8)
     mean, deviation = (torch.tensor(one)[:, None, None] for one in ([0.4, 0.5, 0.6], [0.2, 0.25, 0.3]))
     with torch.no_grad():
@@ -144,15 +145,15 @@ def timm(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def test_a_bare_model_is_taken_with_a_note_and_answers_files(tmp_path: Path) -> None:
+def test_a_bare_model_is_taken_with_a_note_and_answers_files(tmp_path: Path, seq2see: Command) -> None:
     bare = vit().vit
     bare.save_pretrained(tmp_path / "folder")
     notes: list[str] = []
     import_model(tmp_path / "folder", tmp_path / "run", tell=notes.append)
     assert any("no weights of a head" in note for note in notes)
     Image.new("RGB", (40, 20), "red").save(tmp_path / "red.png")
-    model = seq2see.load(tmp_path / "run", "cpu")
-    assert len(model([str(tmp_path / "red.png")])) == 1
+    said = seq2see("predict", tmp_path / "run", tmp_path / "red.png")
+    assert said.code == 0 and said.out.startswith("red.png\t") and not said.err
 
 
 @pytest.mark.parametrize(

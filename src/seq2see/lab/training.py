@@ -76,7 +76,7 @@ def exact(model: Any, pairs: Sequence[Pair], **options: Any) -> float:
     return float(scores_of(outcome, ["exact"])["exact"])
 
 
-def examples(model: Any, data: Path | str, most: int) -> list[Pair]:
-    """The last examples of a file."""
+def examples(model: Any, data: Path | str) -> list[Pair]:
+    """The examples of a file."""
     file = checked_file(str(data), model.recipe.data, goal_named(model.recipe.goal), training=False)
-    return list(file.pairs("refuse"))[-most:]
+    return list(file.pairs("refuse"))

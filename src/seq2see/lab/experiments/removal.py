@@ -1,30 +1,28 @@
 """A trained residual net hardly notices when one of its blocks is taken out; a plain net does."""
 
-import gzip
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from statistics import fmean
 from typing import Any
 
-import numpy as np
 from torch import Tensor, nn
 
 from seq2see.evaluation import score
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
+from seq2see.lab.small_images import small_images
 from seq2see.lab.training import exact, examples, letters, trained
 
 __all__ = ["EXPERIMENT"]
 
-_SIDE = 12
 _NETS = {"residual": True, "plain": False}
 
 
 def measure(trial: Trial) -> Measured:
     """Train both nets on small images, then take out or swap one block after another."""
-    file = _images(trial)
+    file = small_images(trial.folder / "train", trial.seed, trial.pick(1200, 4000, 8000))
+    other = small_images(trial.folder / "held", trial.seed + 10_000, 300)
     blocks = trial.pick(4, 6, 8)
     rows: list[Row] = []
     for name, residual in _NETS.items():
@@ -33,13 +31,8 @@ def measure(trial: Trial) -> Measured:
         settings += [f"model.encoder.residual={str(used).lower()}", "training.learning_rate=0.005"]
         steps = trial.pick(80, 250, 800)
         model = trained(trial, f"resnet-{used}", file, "resnet-tiny", steps, settings, goal="classify")
-        held = examples(model, file, 300)
-        rows += _without(
-            model,
-            model.network.encoder.stages[0],
-            name,
-            lambda model=model, held=held: _accuracy(model, held),
-        )
+        held = examples(model, other)
+        rows += _without(model.network.encoder.stages[0], name, partial(_accuracy, model, held))
     if trial.size != "tiny":
         pairs, held = letters(trial, lambda word: word[::-1], "abcdefgh", range(2, 11), 12_000)
         settings = [
@@ -49,7 +42,7 @@ def measure(trial: Trial) -> Measured:
             "training.warmup=50",
         ]
         model = trained(trial, "transformer", pairs, "transformer-tiny", trial.pick(5, 800, 2500), settings)
-        rows += _without(model, model.network.encoder.blocks, "Transformer", lambda: exact(model, held[:200]))
+        rows += _without(model.network.encoder.blocks, "Transformer", partial(exact, model, held[:200]))
     lost = {
         name: fmean(float(row["lost"]) for row in rows if row["net"] == name and row["change"] == "removed")
         for name in _NETS
@@ -57,35 +50,11 @@ def measure(trial: Trial) -> Measured:
     return Measured(lost["plain"] - lost["residual"], rows)
 
 
-def _images(trial: Trial) -> Path:
-    """An IDX file of noisy images with a bar, a square, a cross or a frame, and its labels beside it."""
-    draw = np.random.default_rng(trial.seed)
-    shapes = np.zeros((4, 5, 5))
-    shapes[0, 2], shapes[1, 1:4, 1:4], shapes[2, 2], shapes[2, :, 2], shapes[3] = 1, 1, 1, 1, 1
-    shapes[3, 1:4, 1:4] = 0
-    count = trial.pick(1200, 4000, 8000)
-    labels = draw.integers(4, size=count)
-    images = 0.35 * draw.random((count, _SIDE, _SIDE))
-    for image, label, (row, column) in zip(
-        images, labels, draw.integers(_SIDE - 5, size=(count, 2)), strict=True
-    ):
-        image[row : row + 5, column : column + 5] += 0.6 * shapes[label]
-    folder = trial.folder / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    pixels, path = (255 * images.clip(0, 1)).astype(np.uint8), folder / "train-images-idx3-ubyte.gz"
-    path.write_bytes(
-        gzip.compress(struct.pack(">IIII", 0x803, count, _SIDE, _SIDE) + pixels.tobytes(), mtime=0)
-    )
-    numbers = struct.pack(">II", 0x801, count) + labels.astype(np.uint8).tobytes()
-    (folder / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(numbers, mtime=0))
-    return path
-
-
 def _accuracy(model: Any, held: Sequence[Any]) -> float:
     return float(score(model.outcome(held), ["accuracy"])["accuracy"])
 
 
-def _without(model: Any, blocks: Any, name: str, measured: Any) -> Iterator[Row]:
+def _without(blocks: Any, name: str, measured: Callable[[], float]) -> Iterator[Row]:
     """What is lost when each block is removed, and when it changes places with the next."""
     whole = measured()
     for place in range(len(blocks)):
