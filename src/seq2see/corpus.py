@@ -9,7 +9,7 @@ import numpy as np
 
 from seq2see.data import BadLines, Pair, PairFile
 from seq2see.data.batches import Batches, Stream
-from seq2see.data.columns import SourceText, TargetText
+from seq2see.data.columns import Column, SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.image_file import ImageFile
 from seq2see.data.kinds import guess_goal, opener
@@ -228,7 +228,17 @@ def _facts(
         source_vocabulary=getattr(columns.get("source"), "size", 0),
         target_vocabulary=getattr(columns.get("target"), "size", 0),
         unknown_in_dev=_unknown(columns, dev_pairs),
+        targets=_by_target(columns.get("target"), train),
     )
+
+
+def _by_target(target: Column | None, train: Encoded) -> dict[str, int]:
+    """How many examples each of several targets has, by the symbol that its rows begin with."""
+    if not isinstance(target, TargetText) or not target.tokenizer.targets:
+        return {}
+    rows = train["target"]
+    firsts = rows.values[rows.offsets[:-1]]
+    return {name: int((firsts == symbol).sum()) for name, symbol in target.tokenizer.targets.items()}
 
 
 def _unknown(columns: Columns, pairs: list[Pair]) -> dict[str, dict[str, int]]:

@@ -69,7 +69,7 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
         if isinstance(item, Problem):
             if item.fatal and bad_lines == "refuse":
                 raise file.refusal(", '--set data.bad_lines=skip' leaves them out")
-            if item.fatal or item.kind == "empty side":
+            if item.fatal or item.kind in ("empty side", "missing target"):
                 skipped[item.kind] += 1
             continue
         if count % stride == 0:
