@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from compared import Killed, Killer, same
+from several_runs import request
 
 import seq2see as package
 from seq2see.engines import use_engine
@@ -17,42 +18,10 @@ from seq2see.goals.text_model import Source
 from seq2see.lens.recording import record
 from seq2see.workflow import Request, train
 
-SMALL = (
-    *("model.width=32", "model.dropout=0", "model.encoder.layers=1", "model.decoder.layers=1"),
-    *("training.batch_pairs=32", "training.evaluate_every=100", "training.learning_rate=0.005"),
-)
-
-
-def table(path: Path) -> Path:
-    """Words beside themselves in capitals, and with each letter twice, which every fifth row lacks."""
-    words = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmnrst"]
-    rows = [
-        f"{word}\t{word.upper()}\t{''.join(letter * 2 for letter in word) if number % 5 else ''}\n"
-        for number, word in enumerate(words)
-    ]
-    path.write_text("word\tcapital\ttwice\n" + "".join(rows))
-    return path
-
-
-def request(folder: Path, out: str = "run", **more: Any) -> Request:
-    return Request(
-        str(table(folder / "words.tsv")),
-        out=str(folder / out),
-        source="word",
-        target="capital,twice",
-        settings=(*SMALL, "training.save_every=3"),
-        **{"max_steps": 300, **more},
-    )
-
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A trained run, and its data beside it."""
-    folder = tmp_path_factory.mktemp("several")
-    told: list[str] = []
-    train(request(folder), tell=told.append)
-    (folder / "told.txt").write_text("\n".join(told))
-    return folder
+def folder(several: Path) -> Path:
+    return several
 
 
 @pytest.fixture(scope="module")

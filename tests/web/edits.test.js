@@ -33,6 +33,7 @@ const WRITER = {
   about: "",
   addresses: ADDRESSES,
   features: false,
+  targets: [],
   reads: true,
   writes: true,
   attributions: [],
