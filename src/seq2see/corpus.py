@@ -14,6 +14,7 @@ from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.image_file import ImageFile
 from seq2see.data.kinds import guess_goal, opener
 from seq2see.data.settings import DataSettings
+from seq2see.data.several import every
 from seq2see.data.survey import Split, Survey, Tail, split, survey, tail
 from seq2see.data.windows import Windows
 from seq2see.errors import DataError
@@ -66,14 +67,14 @@ class Files:
 
     def some_train_pairs(self, most: int) -> Iterator[Pair]:
         """An even sample of the examples to train on."""
-        return islice(self.train_pairs(), None, None, -(-self.found.count // most))
+        return every(self.train_pairs(), -(-self.found.count // most))
 
     def dev_pairs(self) -> list[Pair]:
         """The examples to look at now and then; of a very large dev file an even sample, or its beginning."""
         if self.dev_found is not None and self.train.running:
             return list(islice(self.dev_found.examples, _DEV_MOST))
         if self.dev_found is not None:
-            return self.dev_found.sample[:: -(-len(self.dev_found.sample) // _DEV_PAIRS)]
+            return list(every(self.dev_found.sample, -(-len(self.dev_found.sample) // _DEV_PAIRS)))
         assert self.held_out is not None
         kept = enumerate(self.found.examples)
         return [pair for place, pair in kept if self.held_out.holds_out(pair, place)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.data.pairs import Columns, Pair, Problem
-from seq2see.data.several import SeveralTexts
+from seq2see.data.several import SeveralTexts, every
 from seq2see.data.survey import survey
 from seq2see.errors import DataError
 
@@ -71,3 +71,17 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
     name = written(tmp_path, "tsv")
     with pytest.raises(DataError, match="no column 'da' in its first line; choose from cs, de, en, fr"):
         list(SeveralTexts(name, Columns(source="en", target=("da", "fr"))))
+
+
+def test_a_sample_has_all_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D10: whatever the stride of a sample is, no target falls between its steps."""
+    lines = [f"{number}\ta\tb\n" for number in range(100)]
+    (tmp_path / "a.tsv").write_text("".join(lines))
+    monkeypatch.setattr(SeveralTexts, "sampled", 20)
+    found = survey(SeveralTexts(tmp_path / "a.tsv", Columns(target=(2, 3))), "refuse")
+    assert found.count == 200 and 20 <= len(found.sample) <= 40
+    assert [one.into for one in found.sample] == ["2", "3"] * (len(found.sample) // 2)
+    (tmp_path / "b.tsv").write_text("".join(line.rpartition("\t")[0] + "\n" for line in lines))
+    plain = survey(SeveralTexts(tmp_path / "b.tsv", Columns(target=2)), "refuse")
+    assert [one.line for one in plain.sample] == list(range(1, 101, 4))
+    assert [one.source for one in every(found.examples, 50)] == ["0", "0", "50", "50"]

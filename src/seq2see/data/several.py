@@ -1,11 +1,11 @@
 """Files with several texts as targets of each source, every one of which is an example of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from seq2see.data.formats import Fields, Wanted
 from seq2see.data.pairs import Pair, PairFile, Problem
 
-__all__ = ["SeveralTexts"]
+__all__ = ["SeveralTexts", "every"]
 
 
 class SeveralTexts(PairFile):
@@ -24,3 +24,13 @@ class SeveralTexts(PairFile):
                 continue
             for item in super()._usable(number, fields._replace(target=cell)):
                 yield item._replace(into=name) if isinstance(item, Pair) else item
+
+
+def every(examples: Iterable[Pair], step: int) -> Iterator[Pair]:
+    """Each so many-th of examples in order; of several targets, all of each so many-th line."""
+    place, last = -1, None
+    for one in examples:
+        place += not (one.into and one.line == last)
+        last = one.line
+        if place % step == 0:
+            yield one
