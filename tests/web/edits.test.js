@@ -139,3 +139,9 @@ test("the edit to blame is found among many", async () => {
   };
   assert.equal(await blame(asked([fine]), WRITER, always), null);
 });
+
+test("a target is asked of a model that has it, and the first of any other", () => {
+  const state = asked([], { into: "fr" });
+  assert.equal(requestOf(state, { ...WRITER, targets: ["de", "fr"] }).into, "fr");
+  assert.equal(requestOf(state, WRITER).into, "");
+});
