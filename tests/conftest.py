@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from image_runs import train_image_runs
 from mirror_runs import train_small
 from reading_runs import train_readers
+from several_runs import train_several
 
 from seq2see import load
 from seq2see.goals.reading_model import ReadingModel
@@ -74,6 +75,12 @@ def make_model() -> Callable[..., EncoderDecoder]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Small trained runs, by what they are made of."""
     return train_small(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of two targets, its data and what training said."""
+    return train_several(tmp_path_factory.mktemp("several"))
 
 
 @pytest.fixture(scope="session")

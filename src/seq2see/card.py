@@ -18,6 +18,7 @@ def card(run: Run, progress: Progress) -> str:
     kinds = f"source: {recipe.text.source.kind}"
     if decoder is not None:
         kinds += f", target: {recipe.text.target.kind}"
+    targets = f"\n- **Targets**: {facts.told_targets}." if facts.targets else ""
     told = "".join(
         f"\n- **{name.replace('_', ' ').capitalize()}**: {value:.4g}."
         for name, value in run.calibration.items()
@@ -26,7 +27,7 @@ def card(run: Run, progress: Progress) -> str:
 
 - **Data**: {facts.train_pairs:,} training examples, {facts.dev_pairs:,} dev examples
   ({kinds}).
-- **Goal**: {recipe.goal}.
+- **Goal**: {recipe.goal}.{targets}
 - **Model**: {reads},
   {writes}width {recipe.model.width}, {parameters:,} parameters.
 - **Training**: {progress.step:,} of {recipe.training.steps:,} steps, {progress.seconds / 60:.1f} minutes,

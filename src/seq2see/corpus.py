@@ -9,11 +9,12 @@ import numpy as np
 
 from seq2see.data import BadLines, Pair, PairFile
 from seq2see.data.batches import Batches, Stream
-from seq2see.data.columns import SourceText, TargetText
+from seq2see.data.columns import Column, SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.image_file import ImageFile
 from seq2see.data.kinds import guess_goal, opener
 from seq2see.data.settings import DataSettings
+from seq2see.data.several import every
 from seq2see.data.survey import Split, Survey, Tail, split, survey, tail
 from seq2see.data.windows import Windows
 from seq2see.errors import DataError
@@ -66,14 +67,14 @@ class Files:
 
     def some_train_pairs(self, most: int) -> Iterator[Pair]:
         """An even sample of the examples to train on."""
-        return islice(self.train_pairs(), None, None, -(-self.found.count // most))
+        return every(self.train_pairs(), -(-self.found.count // most))
 
     def dev_pairs(self) -> list[Pair]:
         """The examples to look at now and then; of a very large dev file an even sample, or its beginning."""
         if self.dev_found is not None and self.train.running:
             return list(islice(self.dev_found.examples, _DEV_MOST))
         if self.dev_found is not None:
-            return self.dev_found.sample[:: -(-len(self.dev_found.sample) // _DEV_PAIRS)]
+            return list(every(self.dev_found.sample, -(-len(self.dev_found.sample) // _DEV_PAIRS)))
         assert self.held_out is not None
         kept = enumerate(self.found.examples)
         return [pair for place, pair in kept if self.held_out.holds_out(pair, place)]
@@ -228,7 +229,17 @@ def _facts(
         source_vocabulary=getattr(columns.get("source"), "size", 0),
         target_vocabulary=getattr(columns.get("target"), "size", 0),
         unknown_in_dev=_unknown(columns, dev_pairs),
+        targets=_by_target(columns.get("target"), train),
     )
+
+
+def _by_target(target: Column | None, train: Encoded) -> dict[str, int]:
+    """How many examples each of several targets has, by the symbol that its rows begin with."""
+    if not isinstance(target, TargetText) or not target.tokenizer.targets:
+        return {}
+    rows = train["target"]
+    firsts = rows.values[rows.offsets[:-1]]
+    return {name: int((firsts == symbol).sum()) for name, symbol in target.tokenizer.targets.items()}
 
 
 def _unknown(columns: Columns, pairs: list[Pair]) -> dict[str, dict[str, int]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from seq2see.data import Pair
 from seq2see.data.image_file import ImageFile
+from seq2see.data.several import every
 from seq2see.errors import Seq2seeError, SettingsError
 from seq2see.evaluation import METRICS, Outcome, score
 from seq2see.evaluation.confusion import FIGURES, confusion
@@ -150,4 +151,4 @@ def training_examples(model: Predictor) -> list[Pair] | None:
         found = list(file.pairs("skip"))
     except Seq2seeError:
         return None
-    return found[:: -(-len(found) // _MOST_TRAINING)] or None
+    return list(every(found, -(-len(found) // _MOST_TRAINING) or 1)) or None

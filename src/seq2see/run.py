@@ -37,11 +37,18 @@ class DataFacts:
     source_vocabulary: int = 0
     target_vocabulary: int = 0
     unknown_in_dev: dict[str, dict[str, int]] = field(default_factory=dict)
+    targets: dict[str, int] = field(default_factory=dict)
+    """Where there are several targets: how many training examples each has."""
 
     @classmethod
     def read(cls, folder: Path) -> "DataFacts":
         """Read `data.json` of a run directory."""
         return read_as(cls, folder / "data.json")
+
+    @property
+    def told_targets(self) -> str:
+        """Several targets with their amounts, in words; nothing where there is one."""
+        return ", ".join(f"{name} ({count:,} examples)" for name, count in self.targets.items())
 
     def to_json(self) -> str:
         """The same as text."""

@@ -118,7 +118,10 @@ def _train(request: Request, folder: Path, report: Report, tell: Callable[[str],
         checkpoints,
         report,
         recipe.data.train,
-        min(recipe.training.dev_examples, len({(pair.source, pair.features) for pair in corpus.dev_pairs})),
+        min(
+            recipe.training.dev_examples,
+            len({(pair.source, pair.features, pair.into) for pair in corpus.dev_pairs}),
+        ),
         taken,
     )
     if started:
@@ -303,8 +306,10 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
     what = "passages" if corpus.running else "examples"
     counts = f"{facts.train_pairs:,} {what} to train on, {facts.dev_pairs:,} to look at"
     tell(counts + words + " and ".join(sizes))
+    if facts.targets:
+        tell(f"targets: {facts.told_targets}")
     for kind, lines in facts.skipped_lines.items():
-        tell(f"left out: {many(lines, 'line')} ({kind})")
+        tell(f"left out: {many(lines, 'line' if kind != 'missing target' else 'cell')} ({kind})")
     for side, tokens in corpus.train.unknown.items():
         if tokens and isinstance(corpus.columns[side], SourceText | TargetText):
             tell(f"unknown {side} tokens in the training examples: {tokens:,}")
@@ -319,7 +324,7 @@ def _tell_of(corpus: Corpus, recipe: Recipe, tell: Callable[[str], None]) -> Non
             shown = ", ".join(f"{piece!r} x{count}" for piece, count in list(pieces.items())[:8])
             tell(f"unknown {side} symbols in the dev set: {shown}")
     again = "source" in corpus.columns and len(corpus.dev_pairs) - len(
-        {(pair.source, pair.features) for pair in corpus.dev_pairs}
+        {(pair.source, pair.features, pair.into) for pair in corpus.dev_pairs}
     )
     if again and isinstance(target, TargetText):
         how = COUNTED[recipe.data.by or counted_by(corpus.dev_pairs)]

@@ -114,7 +114,9 @@ TRAIN = {
         NAMED, "--source text --target age,age2 --goal regress", ("no column 'age2'", "did you mean 'age'?")
     ),
     "several targets out of step": Case(
-        NAMED, "--source text --target label,kind", ("line 2", "3 words and 1 tag", "seq2see check")
+        NAMED,
+        "--source text --target label,kind --goal tag",
+        ("line 2", "3 words and 1 tag", "seq2see check"),
     ),
     # labels
     "one class": Case(table(1).replace("bad", "good"), "--goal classify", ("only one", "'good'")),

@@ -104,6 +104,14 @@ def test_several_targets_mean_tags(tmp_path: Path) -> None:
     )
 
 
+def test_several_targets_out_of_step_mean_texts(tmp_path: Path) -> None:
+    """D10: columns with other numbers of words than the source are texts, and so are single words."""
+    for number, line in enumerate(("a b\tX Y Z\tP\n", "go\tgehen\taller\n")):
+        file = tmp_path / f"{number}.tsv"
+        file.write_text(line)
+        assert guess_goal(PairFile(file, columns_of(target="2,3")))[0] == "generate"
+
+
 def test_an_empty_file_is_left_to_whoever_reads_it(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("")
     assert guess_goal(PairFile(tmp_path / "a.tsv", columns_of()))[0] == "generate"

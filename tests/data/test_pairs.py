@@ -131,11 +131,15 @@ def test_parallel_files_of_unequal_length(write, longer):
         list(PairFile(",".join(map(str, paths)), Columns()))
 
 
-def test_parallel_files_have_no_names(write):
-    """H: a column of parallel files cannot be asked for by name."""
+def test_parallel_files_are_named_by_their_endings(write):
+    """H: a column of parallel files can be asked for by the ending of its file, if just one has it."""
     first, second = write("a\n", "text.en"), write("b\n", "text.de")
-    with pytest.raises(DataError, match=r"no header with a column 'german'.*number"):
-        list(PairFile(f"{first},{second}", Columns(target="german")))
+    both = f"{first},{second}"
+    assert sides(PairFile(both, Columns(source="de", target="en"))) == [("b", "a", "")]
+    with pytest.raises(DataError, match=r"not one of them ends in \.german.*number"):
+        list(PairFile(both, Columns(target="german")))
+    with pytest.raises(DataError, match=r"not one of them ends in \.de"):
+        list(PairFile(f"{both},{second}", Columns(target="de")))
 
 
 def test_a_file_with_a_comma_in_its_name(write):

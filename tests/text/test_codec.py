@@ -118,7 +118,7 @@ def test_features_cannot_be_copied(shared):
 def test_the_case_task_begins_with_its_feature():
     """A6: <U> or <L> is one token, and the first of the source; the letters follow."""
     file = PairFile("task:case:pairs=300:lengths=10-20", Columns(features=3), training=True)
-    _, sources, targets, features, _ = zip(*file.pairs(), strict=True)
+    _, sources, targets, features, *_ = zip(*file.pairs(), strict=True)
     codec = Codec.learn(sources, targets, features, TextSettings())
     firsts = set()
     for source, target, feature, ids in zip(

@@ -33,6 +33,7 @@ const WRITER = {
   about: "",
   addresses: ADDRESSES,
   features: false,
+  targets: [],
   reads: true,
   writes: true,
   attributions: [],
@@ -137,4 +138,10 @@ test("the edit to blame is found among many", async () => {
     throw new Error("refused");
   };
   assert.equal(await blame(asked([fine]), WRITER, always), null);
+});
+
+test("a target is asked of a model that has it, and the first of any other", () => {
+  const state = asked([], { into: "fr" });
+  assert.equal(requestOf(state, { ...WRITER, targets: ["de", "fr"] }).into, "fr");
+  assert.equal(requestOf(state, WRITER).into, "");
 });

@@ -145,6 +145,10 @@ def predict(
         float | None, typer.Option(help="Rank by log-probability / length ** penalty.")
     ] = None,
     hard: Hard = False,
+    into: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Of several targets, those to write, as de,fr; by default all."),
+    ] = None,
     prefix: Annotated[str | None, typer.Option(help="What every output must begin with.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of an output at the most.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of sampling.")] = None,
@@ -203,6 +207,7 @@ def predict(
     asked = verb.Asked(
         *(device, engine, int8, prefix, edit or (), show_attention, probabilities, json, stops, stream),
         sheet=drawn,
+        into=into,
         options=options,
     )
     verb.predict(
@@ -227,7 +232,7 @@ def score(
     json: Json = False,
 ) -> None:
     """Print the log-probability of each target given its source."""
-    from seq2see.cli import predict as verb
+    from seq2see.cli import score as verb
 
     verb.score(run, file, named_columns(source, target, features, numbers, categories, images), device, json)
 

@@ -50,6 +50,7 @@ def info(run: Path, whole: bool, as_json: bool) -> None:
         for name, value in asdict(model.facts).items()
         if isinstance(value, int | float)
     ]
+    data += [(f"examples into {name}", count) for name, count in model.facts.targets.items()]
     results.print(table("data", ("what", "value"), data, ["value"]))
     results.print(
         table(f"best weights, of {steps:,} steps so far", ("what", "value"), scores.items(), ["value"])

@@ -64,7 +64,8 @@ SourceColumn = Annotated[
     str | None, typer.Option("--source", help="Column of the source: number from 1, or name.")
 ]
 TargetColumn = Annotated[
-    str | None, typer.Option("--target", help="Column of the target; tags may have several, as upos,xpos.")
+    str | None,
+    typer.Option("--target", help="Column of the target; tags and texts may have several, as de,fr."),
 ]
 NumberColumns = Annotated[
     str | None,

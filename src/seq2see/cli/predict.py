@@ -1,4 +1,4 @@
-"""The verbs `predict` (or `decode`) and `score`: answers and log-probabilities, line by line."""
+"""The verb `predict` (or `decode`): answers, line by line."""
 
 import sys
 from collections import Counter, deque
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from seq2see.cli.columns import Named, columns_for, file_for, usable
+from seq2see.cli.columns import Named, columns_for
 from seq2see.cli.console import answer, errors, say, write
 from seq2see.cli.sheet import Sheet
 from seq2see.data import Pair, PairFile, Problem
@@ -23,6 +23,7 @@ from seq2see.goals import Predictor, load
 from seq2see.goals.completer import Completer
 from seq2see.goals.filler import Filler
 from seq2see.goals.reading_model import ReadingModel
+from seq2see.goals.several_model import SeveralModel
 from seq2see.goals.text_model import Output, Source, TextModel
 from seq2see.goals.text_values import NO_OUTPUT
 from seq2see.lens.edits import Edit, parse_edit
@@ -30,7 +31,7 @@ from seq2see.lens.terminal import PictureShades, shades_of
 from seq2see.lens.text_lens import TextRequest
 from seq2see.pipes import is_pipe, open_pipe
 
-__all__ = ["Asked", "choose_engine", "predict", "score", "write_outputs"]
+__all__ = ["Asked", "choose_engine", "predict", "write_outputs"]
 
 _TOGETHER = 16
 """Lines that are written together; every window of decoding has a multiple of it."""
@@ -53,6 +54,8 @@ class Asked:
     """Whether texts are told as they are written; by default in a terminal."""
     sheet: Sheet | None = None
     """Draws images with their answers."""
+    into: str | None = None
+    """Names of targets with commas between, where a model has several."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the search, as under `decoding` in a recipe."""
 
@@ -67,6 +70,8 @@ def predict(run: Path, files: Sequence[str], columns: Named, asked: Asked) -> No
         raise SettingsError(f"{run} reads texts of one file; name one, or join them with cat and give -")
     if here.images is not None and "-" in files:
         raise SettingsError(f"{run} reads images; name some, a folder, or a table that names them")
+    if asked.into is not None and not isinstance(model, SeveralModel):
+        raise SettingsError(f"--into is for models trained on several targets; {run} has one, leave it out")
     if asked.sheet is not None and here.images is None:
         raise SettingsError(f"--sheet shows images, and {run} reads texts; leave it out")
     unread = sum([write_all(model, run, file, here, asked, edits) for file in files])
@@ -173,20 +178,51 @@ def write_outputs(
     inputs = _Inputs(model, *_lines(file, columns), _shows_names(file, columns))
     ranked = (options.get("nbest") or 1) > 1
     sources = (Source(one.source, one.features) for one in inputs)
-    outputs = model.decode(sources, asked.prefix, inputs.ready, scored=asked.as_json or ranked, **options)
+    into = _targets(model, asked)
+    scored = asked.as_json or ranked
+    outputs = model.decode_each(sources, into, asked.prefix, inputs.ready, scored, **options)
     for done, found in enumerate(outputs, 1):
         example = inputs.waiting.popleft()
-        _write(example.line, found, asked.as_json, ranked, inputs.name(example))
+        if isinstance(model, SeveralModel):
+            _write_targets(example.line, dict(zip(into, found, strict=True)), asked.as_json, ranked)
+        else:
+            _write(example.line, found[0], asked.as_json, ranked, inputs.name(example))
         if asked.sheet is not None:
-            asked.sheet.add(example.source, found[0].text)
+            asked.sheet.add(example.source, found[0][0].text)
         if asked.show_attention and example.source.strip():
             sys.stdout.flush()
-            wanted = TextRequest(example.source, model.decoding(), example.features, found[0].ids)
-            _show_attention(model, wanted, options.get("edits", ()))
+            for name, (best, *_) in zip(into, found, strict=True):
+                wanted = TextRequest(example.source, model.decoding(), example.features, best.ids, into=name)
+                _show_attention(model, wanted, options.get("edits", ()))
         # Nothing waits in a buffer while more input is waited for, or a further window is decoded.
         if not inputs.waiting or done % _TOGETHER == 0:
             sys.stdout.flush()
     return inputs.finish()
+
+
+def _targets(model: TextModel, asked: Asked) -> list[str]:
+    """The names of the targets that are wanted; a model of one target has no name for it."""
+    if not isinstance(model, SeveralModel):
+        return [""]
+    given = asked.into.split(",") if asked.into is not None else None
+    names = model.chosen([name.strip() for name in given] if given is not None else None)
+    if asked.prefix and len(names) > 1:
+        raise SettingsError(
+            f"--prefix is what outputs of one target begin with; name it, as --into {names[0]}"
+        )
+    return names
+
+
+def _write_targets(number: int, found: dict[str, list[Output]], as_json: bool, ranked: bool) -> None:
+    """Write the outputs of a line: a column for each target, or a line for each output of each target."""
+    if as_json:
+        answer({"line": number, "targets": {name: [*map(asdict, one)] for name, one in found.items()}})
+    elif ranked:
+        for name, outputs in found.items():
+            for rank, output in enumerate(outputs, 1):
+                write(f"{number}\t{name}\t{rank}\t{output.log_probability:.4f}\t{output.text}")
+    else:
+        write("\t".join(outputs[0].text.replace("\t", " ") for outputs in found.values()))
 
 
 def _write_answers(
@@ -356,25 +392,3 @@ def choose_engine(model: TextModel, run: Path, asked: Asked, **needs: bool) -> N
     use_engine(model, run, asked.engine, int8=asked.int8, settings=settings, **needs)
     if model.engine is not model.own_loop:
         say(f"decoding with {model.engine}")
-
-
-def score(run: Path, file: str, columns: Named, device: str, as_json: bool) -> None:
-    """Print the log-probability of each line's target; an empty line for one without a pair."""
-    model = load(run, device)
-    lines: list[int] = []
-
-    def noted() -> Iterator[Pair]:
-        for pair in usable(reader):
-            lines.append(pair.line)
-            yield pair
-
-    reader = file_for(model, file, columns, by_line=isinstance(model, Filler))
-    values = model.target_scores(noted())
-    if as_json:
-        scores = [round(value, 6) for value in values]
-        answer({"scores": scores, "lines": lines, "mean": sum(scores) / len(scores)})
-        return
-    printed = reader.first_line - 1
-    for done, value in enumerate(values):
-        print("\n" * (lines[done] - printed - 1) + f"{value:.6f}", flush=True)
-        printed = lines[done]

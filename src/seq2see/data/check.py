@@ -154,6 +154,7 @@ class _Contents:
     def __init__(self, file: PairFile, odd: Odd | None = None, targets: Targets | None = None) -> None:
         self.name, self._running = file.name, file.running
         self._odd, self._targets, self._examples = odd, targets, list[Pair]()
+        self._several = len(file.columns.targets) > 1
         self.lines = 0
         self.tally = _Tally()
         self.source, self.target = TextSide("source"), TextSide("target")
@@ -207,11 +208,11 @@ class _Contents:
             self._gather(chunk)
 
     def _gather(self, chunk: list[Pair]) -> None:
-        numbers, sources, targets, features, _ = zip(*chunk, strict=True)
+        numbers, sources, targets, features, _, into = zip(*chunk, strict=True)
         self._numbers.extend(numbers)
         # Python's own hash has 64 bits, holds within a process, and is many times faster than a digest.
-        self._source_keys.extend(map(hash, zip(sources, features, strict=True)))
-        self._pair_keys.extend(map(hash, zip(sources, features, targets, strict=True)))
+        self._source_keys.extend(map(hash, zip(sources, features, into, strict=True)))
+        self._pair_keys.extend(map(hash, zip(sources, features, into, targets, strict=True)))
         joined = {"source": self.source.add(sources), "target": self.target.add(targets)}
         if self._running:
             return  # a passage may be like another, and begins and ends anywhere
@@ -244,7 +245,8 @@ class _Contents:
         index = _Index(np.frombuffer(self._source_keys, np.int64), self.numbers)
         self._source_keys = array("q")
         others, earlier = index.repeats()
-        fresh = np.isin(others, lines, assume_unique=True, invert=True)
+        # Of several targets each is an example, and a line has several examples.
+        fresh = np.isin(others, lines, assume_unique=not self._several, invert=True)
         others, earlier = others[fresh], earlier[fresh]
         self.tally.add_many("same source", others, lambda i: f"line {earlier[i]} has another target for it")
         return index

@@ -83,6 +83,8 @@ class Wanted(NamedTuple):
     target: tuple[Column, ...]
     features: Column | None
     extras: tuple[Column, ...]
+    gaps: bool = False
+    """Whether cells of the target may be missing."""
 
     @property
     def all(self) -> list[Column]:
@@ -121,15 +123,20 @@ def from_list(
     source, *rest = (_place(column, header, name) for column in wanted.all)
     targets, rest = rest[: len(wanted.target)], rest[len(wanted.target) :]
     features = rest.pop(0) if wanted.features is not None else None
-    needed = max([source, *targets, *rest, *([features] if features is not None else [])])
+    needed = max([source, *rest, *([features] if features is not None else [])])
     alone = targets[0] if len(targets) == 1 else None
+    if not wanted.gaps:
+        needed = max([needed, *targets])
+
+    def cell(fields: Sequence[str], place: int) -> str:
+        return fields[place].replace("\t", " ") if place < len(fields) else ""
 
     def pick(fields: Sequence[str]) -> Fields:
         if len(fields) <= needed:
             raise BadRecordError(f"{many(len(fields), 'column')} {where}, column {needed + 1} is needed")
         return Fields(
             fields[source],
-            fields[alone] if alone is not None else "\t".join([fields[place] for place in targets]),
+            fields[alone] if alone is not None else "\t".join([cell(fields, place) for place in targets]),
             fields[features] if features is not None else "",
             tuple([fields[place] for place in rest]) if rest else (),
         )
@@ -200,7 +207,7 @@ def from_json(wanted: Wanted) -> Pick:
             raise BadRecordError(f"no text under {label!r}, but an object")
         return Fields(
             _text(record, source),
-            "\t".join(_text(record, name).replace("\t", " ") for name in targets)
+            "\t".join(_text(record, name, wanted.gaps).replace("\t", " ") for name in targets)
             if len(targets) > 1
             else "".join(_text(record, name) for name in targets),
             ";".join(map(str, tags)) if isinstance(tags, list) else str(tags),
@@ -210,9 +217,11 @@ def from_json(wanted: Wanted) -> Pick:
     return pick
 
 
-def _text(record: dict[str, Any], name: str) -> str:
-    """The text under a name; words and labels may come as a list, numbers as numbers."""
+def _text(record: dict[str, Any], name: str, gap: bool = False) -> str:
+    """The text under a name; words and labels may come as a list, numbers as numbers, a gap as nothing."""
     value = record.get(name)
+    if value is None and gap:
+        return ""
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = " ".join(part.replace(" ", "\u00a0") for part in value)
     if isinstance(value, bool) or (isinstance(value, int | float) and name not in SOURCES):

@@ -9,6 +9,7 @@ from seq2see.data.image_file import ImageFile
 from seq2see.data.oddities import label_balance, number_range, odd_labels, odd_numbers, odd_tags, tag_balance
 from seq2see.data.pairs import Columns, Pair, PairFile, Problem
 from seq2see.data.passages import TextFile
+from seq2see.data.several import SeveralTexts
 from seq2see.data.survey import peek
 from seq2see.data.values import many, parse_number, split_tags, split_words
 from seq2see.errors import SettingsError
@@ -50,6 +51,8 @@ class ExampleKind(NamedTuple):
     """What the targets of a file are, in a line."""
     opens: type[PairFile] = PairFile
     """What reads its files."""
+    several: type[PairFile] | None = None
+    """What reads files where each of several target columns makes an example of its own, if that may be."""
     packs: bool = False
     """Whether its passages are joined and cut, once their tokens are known, to be as long as is allowed."""
 
@@ -67,7 +70,7 @@ class ExampleKind(NamedTuple):
 def opener(kind: ExampleKind, columns: Columns) -> type[PairFile]:
     """What reads examples of a kind, which may be images."""
     if columns.images is None:
-        return kind.opens
+        return kind.several if kind.several is not None and len(columns.targets) > 1 else kind.opens
     if not kind.takes_images:
         raise SettingsError(
             "images are for --goal classify, regress and generate; choose one of them, or name texts"
@@ -78,7 +81,8 @@ def opener(kind: ExampleKind, columns: Columns) -> type[PairFile]:
 def guess_goal(file: PairFile) -> tuple[str, str]:
     """The name of the goal that a file looks as if it was meant for, and why."""
     if len(file.columns.targets) > 1:
-        return "tag", "several target columns"
+        tags = file.format in ("conllu", "conll") or 2 * _in_step(sample := peek(file)) > len(sample)
+        return ("tag", "several target columns") if tags else ("generate", "several columns of texts")
     if isinstance(file, ImageFile) and file.by_class:
         return "classify", "images in a folder for each class"
     sample = peek(file)
@@ -93,18 +97,25 @@ def _are_tags(sample: Sequence[Pair], format: str) -> str | None:
         return f"a {format} file has a tag for every word"
     sources = [split_words(one.source) for one in sample]
     targets = [split_tags(one.target) for one in sample]
-    if not sources or sum(map(len, sources)) < 2 * len(sources):
+    if not sources or _in_step(sample) < _IN_STEP * len(sources):
         return None
-    steps = sum(
-        all(len(column) == len(words) for column in columns)
-        for words, columns in zip(sources, targets, strict=True)
-    )
     words = {word for sentence in sources for word in sentence}
     tags = {tag for columns in targets for column in columns for tag in column}
-    if steps < _IN_STEP * len(sources) or len(tags) > min(_MOST_TAGS, len(words) // 3):
+    if len(tags) > min(_MOST_TAGS, len(words) // 3):
         return None
     # Tags are words of another kind; symbols that stand on both sides are copied or changed.
     return f"as many tags as words, {len(tags)} distinct ones" if 4 * len(tags & words) <= len(tags) else None
+
+
+def _in_step(sample: Sequence[Pair]) -> int:
+    """How many examples have a tag for each word in every column; none where most have one word alone."""
+    words = [len(split_words(one.source)) for one in sample]
+    if sum(words) < 2 * len(words):
+        return 0
+    targets = (split_tags(one.target) for one in sample)
+    return sum(
+        all(len(column) == count for column in columns) for count, columns in zip(words, targets, strict=True)
+    )
 
 
 def _are_numbers(sample: Sequence[Pair], format: str) -> str | None:
@@ -155,7 +166,9 @@ def _out_of_step(example: Pair, numbers: Sequence[str]) -> Problem | None:
 TAGS = ExampleKind(_are_tags, _out_of_step, odd_tags, tag_balance)
 NUMBERS = ExampleKind(_are_numbers, _no_number, odd_numbers, number_range)
 CLASSES = ExampleKind(_are_classes, without_number, odd_labels, label_balance)
-TEXTS = ExampleKind(lambda sample, format: "the targets are texts", lambda example, numbers: None, None)
+TEXTS = ExampleKind(
+    lambda sample, format: "the targets are texts", lambda example, numbers: None, None, several=SeveralTexts
+)
 # Running text is never guessed: lines without tabs are mostly pairs that went wrong.
 RUNNING = ExampleKind(lambda sample, format: None, lambda example, numbers: None, None, opens=TextFile)
 GAPS = RUNNING._replace(packs=True)

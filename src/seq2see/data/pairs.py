@@ -107,6 +107,8 @@ class Pair(NamedTuple):
     features: str
     extras: tuple[str, ...] = ()
     """What stands in the columns of numbers, then of categories."""
+    into: str = ""
+    """The name of the target, where each of several is an example of its own."""
 
 
 class Problem(NamedTuple):
@@ -224,13 +226,14 @@ class PairFile:
 
     def _parallel(self, streams: list[Iterator[bytes]]) -> Iterator[Pair | Problem]:
         wanted = self._wanted()
+        endings = [_ending(path)[1:] for path in self.paths]
         for column in wanted.all:
-            if isinstance(column, str):
+            if isinstance(column, str) and endings.count(column) != 1:
                 raise DataError(
-                    f"{self.name} names parallel files, which have no header with a column {column!r}; "
-                    "say which file it is by its number, counted from 1"
+                    f"{self.name} names parallel files, and not one of them ends in .{column}; "
+                    "say which file it is by its ending, or by its number, counted from 1"
                 )
-        pick = formats.from_tabs(wanted, None, self.name)
+        pick = formats.from_tabs(wanted, endings, self.name)
         for number, fields in enumerate(zip_longest(*streams), 1):
             if None in fields:
                 ended = self.paths[fields.index(None)]

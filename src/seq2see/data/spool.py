@@ -42,8 +42,8 @@ class Spool:
             place += len(block)
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
-                number, source, target, features, extras = json.loads(line)
-                yield Pair(number, source, target, features, tuple(extras))
+                number, source, target, features, extras, into = json.loads(line)
+                yield Pair(number, source, target, features, tuple(extras), into)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from seq2see.data.pairs import BadLines, Pair, PairFile, Problem
+from seq2see.data.several import every
 from seq2see.data.spool import Spool
 from seq2see.errors import DataError
 
@@ -64,18 +65,21 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
     sample: list[Pair] = []
     spool = Spool()
     skipped: Counter[str] = Counter()
-    stride, count = 1, 0
+    stride, count, place, last = 1, 0, -1, None
     for item in file:
         if isinstance(item, Problem):
             if item.fatal and bad_lines == "refuse":
                 raise file.refusal(", '--set data.bad_lines=skip' leaves them out")
-            if item.fatal or item.kind == "empty side":
+            if item.fatal or item.kind in ("empty side", "missing target"):
                 skipped[item.kind] += 1
             continue
-        if count % stride == 0:
+        # Of several targets, all of a line are taken.
+        place += not (item.into and item.line == last)
+        last = item.line
+        if place % stride == 0:
             sample.append(item)
             if len(sample) > 2 * file.sampled:
-                sample, stride = sample[::2], stride * 2
+                sample, stride = list(every(sample, 2)), stride * 2
         spool.append(item)
         count += 1
     if not count:

@@ -37,8 +37,12 @@ def search_all(
     scored: bool = True,
     watching: Callable[[], Watch] | None = None,
     collate: Callable[[Sequence[Sequence[Any]]], Side] | None = None,
+    firsts: Sequence[int] = (),
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each source, as `search` finds them.
+
+    With `firsts`, every source is encoded once, and an output that begins after each of them is searched
+    for: all of the first source come first, then those of the second.
 
     On a CPU, workers with one thread each take the batches: the many small operations of a step hardly gain
     from a second thread. The few sources of a batch that go on and on are left over, and decoded together.
@@ -46,41 +50,56 @@ def search_all(
     """
     device = generator.device
     names = keys if keys is not None else range(len(sources))
-    found: list[list[Hypothesis]] = [[] for _ in sources]
+    each = max(1, len(firsts))
+    found: list[list[Hypothesis]] = [[] for _ in range(len(sources) * each)]
     together = collate or (lambda rows: Side(*fill(rows, generator.special.pad)))
 
-    def find(rows: list[int], least: int = 1) -> list[int]:
+    def find(wanted: list[int], least: int = 1) -> list[int]:
+        """Find some of the outputs, which are numbered source by source; those left over are given back."""
+        owners = [number // each for number in wanted]
+        rows = list(dict.fromkeys(owners))
         watch = watching() if watching is not None else None
         with torch.inference_mode():
             read = together([sources[row] for row in rows]).to(device)
             memory = generator.encode({"source": read}, watch)
+            if firsts:
+                places = {row: place for place, row in enumerate(rows)}
+                memory = memory.select(torch.tensor([places[row] for row in owners], device=device))
         here = search(
             generator,
             memory,
-            [limits[row] for row in rows],
+            [limits[row] for row in owners],
             settings,
-            [prefix] * len(rows),
-            [names[row] for row in rows],
+            [prefix] * len(wanted),
+            [names[row] for row in owners],
             watch,
             scored,
             least=least,
+            firsts=[firsts[number % each] for number in wanted] if firsts else None,
         )
-        for row, hypotheses in zip(rows, here, strict=True):
-            found[row] = hypotheses
-        return [row for row in rows if not found[row]]
+        for number, hypotheses in zip(wanted, here, strict=True):
+            found[number] = hypotheses
+        return [number for number in wanted if not found[number]]
+
+    def outputs_of(rows: Iterable[int]) -> list[int]:
+        return [row * each + number for row in rows for number in range(each)]
 
     workers = torch.get_num_threads() if device.type == "cpu" else 1
     width = settings.nbest if settings.sample else settings.beam
-    budget = settings.batch_tokens // width
+    budget = settings.batch_tokens // (width * each)
     share = sum(map(len, sources)) // (2 * workers)
     batches = list(by_length(sources, range(len(sources)), min(budget, max(_LEAST, share))))
     if len(batches) == 1:
         # Two threads that wait for each other after every small product are slower than one.
-        with one_thread() if len(sources) * width <= _FEW else nullcontext():
-            find(batches[0])
+        with one_thread() if len(found) * width <= _FEW else nullcontext():
+            find(outputs_of(batches[0]))
         return found
-    late = _work(lambda rows: find(rows, least=1 + len(rows) // _LATE), batches, workers)
-    _work(find, list(by_length(sources, late, budget)), workers)
+    late = _work(
+        lambda wanted: find(wanted, least=1 + len(wanted) // _LATE), list(map(outputs_of, batches)), workers
+    )
+    last = by_length(sources, dict.fromkeys(number // each for number in late), budget)
+    left = set(late)
+    _work(find, [[number for number in outputs_of(rows) if number in left] for rows in last], workers)
     return found
 
 

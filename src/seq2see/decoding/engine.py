@@ -32,6 +32,8 @@ class Work:
     """Makes a watcher of attention for each batch."""
     collate: Callable[[Sequence[Sequence[Any]]], Side] | None = None
     """Puts sources side by side; ids are filled up with padding where nothing else is said."""
+    firsts: Sequence[int] = ()
+    """What outputs begin after, in place of the begin symbol: each source has an output for each of them."""
 
 
 class Engine(Protocol):
@@ -75,5 +77,6 @@ class OwnLoop:
                 work.scored,
                 work.watching,
                 work.collate,
+                work.firsts,
             )
         )

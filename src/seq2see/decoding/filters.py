@@ -12,7 +12,7 @@ __all__ = ["Filters", "never_chosen"]
 
 def never_chosen(special: Special) -> tuple[int, ...]:
     """Ids that are never part of an output."""
-    return tuple(sorted({special.pad, special.begin, special.unknown} - {special.end}))
+    return tuple(sorted({special.pad, special.begin, special.unknown, *special.targets} - {special.end}))
 
 
 class Filters:

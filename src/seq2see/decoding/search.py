@@ -73,16 +73,18 @@ def search(
     follow: Follow | None = None,
     prompt: Sequence[int] = (),
     open_ended: bool = False,
+    firsts: Sequence[int] | None = None,
 ) -> list[list[Hypothesis]]:
     """The best hypotheses for each encoded source, best first, from a search that all of them begin together.
 
     The search ends when fewer than `least` sources are left, and has no hypotheses for those. A prompt is
-    read in place of the begin symbol.
+    read in place of the begin symbol; `firsts` are such prompts of one token, one for each source.
     """
+    prompts = [(first,) for first in firsts] if firsts is not None else [tuple(prompt)] * len(limits)
     requests = [
-        Request(settings, limit, tuple(prefix), key, tuple(prompt), begins=not prompt, open_ended=open_ended)
-        for limit, prefix, key in zip(
-            limits, prefixes or [()] * len(limits), keys or range(len(limits)), strict=True
+        Request(settings, limit, tuple(prefix), key, read, begins=not read, open_ended=open_ended)
+        for limit, prefix, key, read in zip(
+            limits, prefixes or [()] * len(limits), keys or range(len(limits)), prompts, strict=True
         )
     ]
     running = Search(generator, scored, watch, follow)

@@ -66,7 +66,7 @@ class CTranslate2:
 
     def takes(self, work: Work) -> bool:
         """Whether this way of decoding gives what our own loop would."""
-        return work.watching is None and refusal(work.settings, bool(work.prefix)) is None
+        return work.watching is None and not work.firsts and refusal(work.settings, bool(work.prefix)) is None
 
     def start(self, work: Work) -> Callable[[], list[list[Hypothesis] | None]]:
         """Begin to search; what comes back waits for the hypotheses, None where our loop has to say them."""

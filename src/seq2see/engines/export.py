@@ -26,6 +26,8 @@ def misfit(recipe: Recipe) -> str | None:
     settings = recipe.model
     if recipe.data.images is not None:
         return "images as sources (data.images)"
+    if len(recipe.data.targets) > 1:
+        return "several targets (data.target), each of which has a begin symbol of its own"
     for side, part in zip(SIDES, (settings.encoder, settings.decoder), strict=True):
         if not isinstance(part, TransformerSettings):
             return f"a {part.kind} {side}" if part is not None else "a model without a decoder"

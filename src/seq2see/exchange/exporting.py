@@ -35,6 +35,11 @@ def export_run(run: Path, folder: Path) -> str:
     model = load(run, "cpu")
     if model.recipe.data.images is not None:
         raise SettingsError(f"{run} reads images, and models that read texts alone can be exported so far")
+    if len(model.recipe.data.targets) > 1 and model.recipe.goal == "generate":
+        raise SettingsError(
+            f"{run} writes into several targets, told by its first symbol, and models of transformers always "
+            "begin with the same; train on one of them with --target to export it"
+        )
     name = _family_name(model)
     config = FAMILIES[name].config(model.recipe.model)
     write = {"complete": _write_decoder, "fill": _write_filler, "generate": _write_pair}[model.recipe.goal]

@@ -15,6 +15,7 @@ from seq2see.goals.caption_model import CaptionModel
 from seq2see.goals.choices import Choice, choose
 from seq2see.goals.contract import Columns, Examples, Predictor
 from seq2see.goals.image_choices import choose_captions, images_asked
+from seq2see.goals.several_model import SeveralModel
 from seq2see.goals.sources import (
     KeepsColumns,
     images_are_read,
@@ -49,14 +50,16 @@ class Generate:
     def learn(self, recipe: Recipe, examples: Examples, known: Columns | None = None) -> Columns:
         """Learn the vocabularies of both sides, as far as they are not known."""
         _refuse_misfits(recipe)
+        into = list(map(str, recipe.data.targets)) if len(recipe.data.targets) > 1 else []
         if images_are_read(recipe):
+            refuse_several_targets(recipe)
             return _learn_captions(recipe, examples, known or {})
         features: Iterable[str] | None = None
         if recipe.data.features is not None:
             features = (one.features for one in examples())
         sources, targets = (one.source for one in examples()), (one.target for one in examples())
         if not known:
-            return columns_of(Codec.learn(sources, targets, features, recipe.text))
+            return columns_of(Codec.learn(sources, targets, features, recipe.text, into))
         read, written = known.get("source"), known.get("target")
         codec = read.codec if isinstance(read, SourceText) else None
         if isinstance(codec, Codec) and codec.shared and written is not None:
@@ -66,7 +69,12 @@ class Generate:
             target = (
                 written.tokenizer
                 if isinstance(written, TargetText)
-                else Tokenizer.learn(targets, recipe.text.target)
+                else Tokenizer.learn(targets, recipe.text.target).with_targets(into)
+            )
+        if list(target.targets) != into:
+            raise SettingsError(
+                f"the targets are {_listed(into)}, and those of the run that --from names are "
+                f"{_listed(target.targets)}; name the same, in that order, or train without --from"
             )
         tags = known_features(recipe, codec, examples)
         return columns_of(Codec(source, target, tags, recipe.text.begins))
@@ -94,7 +102,9 @@ class Generate:
 
     def predictor(self, run: Run) -> TextModel:
         """A model that takes and gives text."""
-        return CaptionModel(run) if isinstance(run.columns["source"], Images) else TextModel(run)
+        if isinstance(run.columns["source"], Images):
+            return CaptionModel(run)
+        return SeveralModel(run) if len(run.recipe.data.targets) > 1 else TextModel(run)
 
     def calibrate(self, predictor: Predictor, examples: Sequence[Pair]) -> dict[str, float]:
         """Log-probabilities are given as they are."""
@@ -104,6 +114,8 @@ class Generate:
         self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
     ) -> Known:
         """Sources and their targets, as the outcome counts them."""
+        if len(targets := recipe.data.targets) > 1:
+            examples = [one for one in examples if one.into == str(targets[column])]
         if isinstance(outcome, Texts):
             asked = outcome.examples
             inputs = ["image" if recipe.data.images is not None else one.source for one in asked]
@@ -128,12 +140,15 @@ def _refuse_misfits(recipe: Recipe) -> None:
             "--numbers and --categories are for --goal classify and regress; give a model that writes texts "
             "further words before its source with --features"
         )
-    refuse_several_targets(recipe)
     if recipe.model.decoder is None:
         raise SettingsError(
             "a model that writes texts needs a decoder, and model.decoder is none; "
             "choose another preset, such as transformer, or another --goal"
         )
+
+
+def _listed(targets: Iterable[str]) -> str:
+    return ", ".join(targets) or "one column"
 
 
 def columns_of(codec: Codec) -> Columns:

@@ -15,8 +15,10 @@ def described(run: Run) -> list[tuple[str, str]]:
     settings, facts = run.recipe.model, run.facts
     parts = settings.encoder.kind + (f" to {settings.decoder.kind}" if settings.decoder is not None else "")
     weights = sum(parameter.numel() for parameter in run.network.parameters())
+    targets = [("targets", facts.told_targets)] if facts.targets else []
     return [
         ("goal", f"{run.recipe.goal}, from {_name(run.recipe)}"),
+        *targets,
         ("network", f"{parts}, width {settings.width}, {weights:,} weights on {run.device}"),
         ("trained on", f"{facts.train_pairs:,} examples, {facts.dev_pairs:,} held out"),
     ]

@@ -164,11 +164,12 @@ def _load(stored: Stored, tokenizers: Path) -> Column:
 
 
 def refuse_several_targets(recipe: Recipe) -> None:
-    """Refuse several columns of targets, which only tags can have."""
-    if isinstance(recipe.data.target, tuple):
+    """Refuse several columns of targets, which only tags and texts that are written of texts can have."""
+    if len(recipe.data.targets) > 1:
+        reads = " and the sources are images" if recipe.data.images is not None else ""
         raise SettingsError(
-            f"several target columns are several tags for each word, and the goal is {recipe.goal}; "
-            "name one column with --target, or give --goal tag"
+            f"several target columns are several tags for each word, or texts in several languages, and the "
+            f"goal is {recipe.goal}{reads}; name one column with --target, or give --goal tag or generate"
         )
 
 

@@ -1,11 +1,11 @@
 """A trained model that reads a text and writes another."""
 
-import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -18,11 +18,11 @@ from seq2see.decoding import score as score_batch
 from seq2see.decoding.bulk import by_length
 from seq2see.decoding.engine import Engine, OwnLoop, Work
 from seq2see.decoding.threads import one_thread
-from seq2see.errors import DataError, SettingsError
+from seq2see.errors import SettingsError
 from seq2see.evaluation import Example, Outcome, Texts, Unit, worst
-from seq2see.goals.shown import Shown
+from seq2see.goals.limits import Limited
 from seq2see.goals.text_values import NO_OUTPUT, By, Output, Source, counted_by
-from seq2see.goals.windows import take
+from seq2see.goals.windows import in_windows
 from seq2see.lens.attribution import ATTRIBUTIONS
 from seq2see.lens.edits import Edit
 from seq2see.lens.recording import Recording
@@ -38,7 +38,7 @@ from seq2see.text import Codec, Tokenizer
 __all__ = ["Output", "Source", "TextModel", "counted_by"]
 
 
-class TextModel(Shown):
+class TextModel(Limited):
     """A trained model that takes and gives text."""
 
     def __init__(self, run: Run) -> None:
@@ -94,18 +94,33 @@ class TextModel(Shown):
         ready: Callable[[], bool] = lambda: True,
         scored: bool = True,
         edits: Sequence[Edit] = (),
+        into: str = "",
         **options: Any,
     ) -> Iterator[list[Output]]:
         """Outputs of a stream of sources, best first, in the order of the sources.
 
-        A stream is taken in windows that grow, sorted by length inside, so that the first outputs
-        come soon and the rest come fast. A window also ends where `ready` says that the next source
-        would have to be waited for. Unless they are `scored`, outputs of a greedy search have no
-        log-probabilities, which would cost as much as half of the search. Edits are those that make
-        sense for any source.
+        A window of the stream also ends where `ready` says that the next source would have to be waited
+        for. Unless they are `scored`, outputs of a greedy search have no log-probabilities, which would
+        cost as much as half of the search. Edits are those that make sense for any source. Of several
+        targets, `into` names the one that is meant; otherwise it is the first.
         """
+        for (outputs,) in self.decode_each(sources, [into], prefix, ready, scored, edits, **options):
+            yield outputs
+
+    def decode_each(
+        self,
+        sources: Iterable[Source],
+        into: Sequence[str],
+        prefix: str | None = None,
+        ready: Callable[[], bool] = lambda: True,
+        scored: bool = True,
+        edits: Sequence[Edit] = (),
+        **options: Any,
+    ) -> Iterator[list[list[Output]]]:
+        """The same for each of some targets: every source is encoded once, and decoded into all of them."""
         check_addresses(edits, self.network)
         check_for_any(edits)
+        firsts = [self.target.opening(name) for name in into]
         plan = Work(
             [],
             [],
@@ -114,69 +129,64 @@ class TextModel(Shown):
             scored=scored,
             watching=partial(Editor, edits, searching=True) if edits else None,
             collate=self.run.columns["source"].collate,
+            firsts=firsts if self.target.targets else [],
         )
         engine = self.engine if not edits and self.engine.takes(plan) else self.own_loop
-        stream = iter(sources)
-        size, done = engine.window if isinstance(sources, Sequence) else 16, 0
-        started: deque[tuple[list[Source], Callable[[], list[list[Output]]]]] = deque()
-        while taken := take(stream, size, ready):
-            started.append((taken, self._start(engine, taken, plan, done)))
-            done += len(taken)
-            size = min(engine.window, size * 4 * (1 + 3 * engine.ahead))
-            while len(started) > engine.ahead or (started and not ready()):
-                given, wait = started.popleft()
-                yield from self._noted(given, wait(), edits)
-        for given, wait in started:
-            yield from self._noted(given, wait(), edits)
+
+        def start(taken: list[Source], first: int) -> Callable[[], list[list[list[Output]]]]:
+            wait = self._start(engine, taken, plan, first)
+            return lambda: self._noted(taken, wait(), into, edits)
+
+        return in_windows(sources, engine, ready, start)
 
     def _start(
         self, engine: Engine, sources: Sequence[Source], plan: Work, first: int
-    ) -> Callable[[], list[list[Output]]]:
-        """Give a window to an engine; what comes back waits for its outputs."""
+    ) -> Callable[[], list[list[list[Output]]]]:
+        """Give a window to an engine; what comes back waits for the outputs of each source by target."""
         full = [row for row, source in enumerate(sources) if not source.blank]
         given = [sources[row] for row in full]
         rows = self.source_rows([one.text for one in given], [one.features for one in given])
         self.refuse_too_long("encoder", rows)
-        ids = dict(zip(full, rows, strict=True))
         limit = {
             length: self.output_limit(length, plan.settings, len(plan.prefix))
-            for length in {len(ids[row]) for row in full}
+            for length in set(map(len, rows))
         }
 
-        def work(rows: list[int]) -> Work:
-            limits = [limit[len(ids[row])] for row in rows]
-            keys = [first + row for row in rows]
-            return Work(
-                [ids[row] for row in rows],
-                limits,
-                plan.settings,
-                keys,
-                plan.prefix,
-                plan.scored,
-                plan.watching,
-                plan.collate,
-            )
+        def work(places: Iterable[int]) -> Work:
+            """What is to be done for some of those sources that are not blank."""
+            ids = [rows[place] for place in places]
+            keys = [first + full[place] for place in places]
+            return replace(plan, sources=ids, limits=[limit[len(row)] for row in ids], keys=keys)
 
-        wait = engine.start(work(full))
+        wait = engine.start(work(range(len(full))))
 
-        def finish() -> list[list[Output]]:
-            found = dict(zip(full, wait(), strict=True))
-            if rest := [row for row in full if found[row] is None]:
+        def finish() -> list[list[list[Output]]]:
+            found, each = wait(), max(1, len(plan.firsts))
+            # Only our own loop, which leaves nothing over, writes into several targets.
+            if rest := [place for place, one in enumerate(found) if one is None]:
                 with one_thread():
-                    found.update(zip(rest, self.own_loop.start(work(rest))(), strict=True))
-            outputs = {row: self._outputs(one or ()) for row, one in found.items()}
-            return [outputs.get(row, [NO_OUTPUT]) for row in range(len(sources))]
+                    again = self.own_loop.start(work(rest))()
+                for place, one in zip(rest, again, strict=True):
+                    found[place] = one
+            told = [self._outputs(one or ()) for one in found]
+            outputs = {row: told[place * each : (place + 1) * each] for place, row in enumerate(full)}
+            return [outputs.get(row, [[NO_OUTPUT]] * each) for row in range(len(sources))]
 
         return finish
 
     def _noted(
-        self, sources: Sequence[Source], found: list[list[Output]], edits: Sequence[Edit] = ()
-    ) -> list[list[Output]]:
+        self,
+        sources: Sequence[Source],
+        found: list[list[list[Output]]],
+        into: Sequence[str],
+        edits: Sequence[Edit] = (),
+    ) -> list[list[list[Output]]]:
         """Outputs, after those who record have taken note of them."""
         for seen in self.recordings:
-            for source, outputs in zip(sources, found, strict=True):
-                for output in outputs if not source.blank else ():
-                    seen.note(source.text, source.features, output.ids, edits)
+            for source, targets in zip(sources, found, strict=True):
+                for name, outputs in zip(into, targets, strict=True):
+                    for output in outputs if not source.blank else ():
+                        seen.note(source.text, source.features, output.ids, edits, name)
         return found
 
     def _prefix(self, text: str) -> list[int]:
@@ -213,25 +223,25 @@ class TextModel(Shown):
 
         Scored are lines or distinct sources, whichever `by` says or the examples look like.
         """
+        asked = self.asked(examples, most, by)
+        sources = list(dict.fromkeys(source for source, _ in asked))
+        said = dict(zip(sources, self.decode(sources, scored=False, **options), strict=True))
+        return Texts([Example(one.text, said[one][0].text, right) for one, right in asked], self.unit)
+
+    def asked(
+        self, examples: Sequence[Pair], most: int | None = None, by: By | None = None
+    ) -> list[tuple[Source, tuple[str, ...]]]:
+        """The sources of examples that are scored, each with the targets that stand there for it."""
         by = by or self.recipe.data.by or self.counted_by(examples)
         references: dict[Source, list[str]] = {}
         for one in examples:
             references.setdefault(Source(one.source, one.features), []).append(self._reference(one.target))
         lines = list(references) if by == "source" else [Source(one.source, one.features) for one in examples]
         step = -(-len(lines) // most) if most is not None else 1
-        chosen = lines[::step]
-        sources = list(dict.fromkeys(chosen))
-        said = dict(zip(sources, self.decode(sources, scored=False, **options), strict=True))
-        known = (
-            [tuple(references[source]) for source in chosen]
-            if by == "source"
-            else [(self._reference(one.target),) for one in examples[::step]]
-        )
-        found = [
-            Example(source.text, said[source][0].text, right)
-            for source, right in zip(chosen, known, strict=True)
-        ]
-        return Texts(found, self.unit)
+        if by == "source":
+            return [(source, tuple(references[source])) for source in lines[::step]]
+        known = [(self._reference(one.target),) for one in examples[::step]]
+        return list(zip(lines[::step], known, strict=True))
 
     def outcomes(
         self, examples: Sequence[Pair], most: int | None = None, **options: Any
@@ -249,7 +259,7 @@ class TextModel(Shown):
 
     def target_scores(self, examples: Iterable[Pair]) -> Iterator[float]:
         """The log-probability of the target of each example."""
-        return self.score((one.source, one.target, one.features) for one in examples)
+        return self.score((one.source, one.target, one.features, one.into) for one in examples)
 
     def unknown(self, example: Pair) -> Counter[str]:
         """Pieces of an example that training never showed."""
@@ -270,16 +280,19 @@ class TextModel(Shown):
         return len(self.codec.source.encode(example.source))
 
     def score(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[float]:
-        """Log-probabilities of (source, target) or (source, target, features), in order."""
+        """Log-probabilities of (source, target[, features[, name of the target]]), in order."""
         stream = iter(pairs)
-        columns = {"source": self.run.columns["source"], "target": TargetText(self.target)}
+        column, named = TargetText(self.target), bool(self.target.targets)
+        columns = {"source": self.run.columns["source"], "target": column}
         while taken := list(islice(stream, self.own_loop.window)):
             tags = [pair[2] if len(pair) > 2 else "" for pair in taken]
             sources = self.source_rows([pair[0] for pair in taken], tags)
-            end = self.target.special.end
-            targets = [[*ids, end] for ids in self.target.encode_many([pair[1] for pair in taken])]
+            into = [pair[3] if len(pair) > 3 else "" for pair in taken]
+            targets = column.encode(
+                [Pair(0, "", pair[1], "", into=name) for pair, name in zip(taken, into, strict=True)]
+            )
             self.refuse_too_long("encoder", sources)
-            self.refuse_too_long("decoder", targets)
+            self.refuse_too_long("decoder", [row[named:] for row in targets])
             scores = [0.0] * len(taken)
             longer = [s if len(s) > len(t) else t for s, t in zip(sources, targets, strict=True)]
             for rows in by_length(longer, range(len(taken)), self.recipe.decoding.batch_tokens):
@@ -291,8 +304,8 @@ class TextModel(Shown):
                 for row, value in zip(rows, score_batch(self.network, batch).tolist(), strict=True):
                     scores[row] = value
             for seen in self.recordings:
-                for pair, tag, target in zip(taken, tags, targets, strict=True):
-                    seen.note(pair[0], tag, target[:-1])
+                for pair, tag, target, name in zip(taken, tags, targets, into, strict=True):
+                    seen.note(pair[0], tag, target[named:-1], into=name)
             yield from scores
 
     def attention(
@@ -304,14 +317,16 @@ class TextModel(Shown):
         edits: Sequence[Edit] = (),
         donor: "TextModel | None" = None,
         rank: int = 1,
+        into: str = "",
         **options: Any,
     ) -> View:
         """What every head looks at while the model says its own output, or a given target.
 
         With edits, the view also has what they changed. A donor lends the weights that are borrowed.
-        `rank` chooses among several outputs (`nbest`); further options as under `decoding` in a recipe.
+        `rank` chooses among several outputs (`nbest`), `into` among several targets; further options as
+        under `decoding` in a recipe.
         """
-        wanted = TextRequest(text, self.decoding(**options), features, target, rank)
+        wanted = TextRequest(text, self.decoding(**options), features, target, rank, into)
         return self.lens.look(wanted, edits, self._lender(donor))
 
     def attribution(
@@ -322,11 +337,12 @@ class TextModel(Shown):
         *,
         kind: str = "gradient",
         edits: Sequence[Edit] = (),
+        into: str = "",
         **options: Any,
     ) -> Tensor:
         """What each source token did for each output token, by `gradient` or `occlusion`, (T, S)."""
         return self.lens.attribution(
-            TextRequest(text, self.decoding(**options), features, target), kind, edits
+            TextRequest(text, self.decoding(**options), features, target, into=into), kind, edits
         )
 
     @property
@@ -369,26 +385,4 @@ class TextModel(Shown):
             source = len(self.codec.encode_sources([asked.text], [asked.features])[0])
             limit = min(asked.longest, self.output_limit(source, settings))
             settings = self.decoding(beam=asked.beam, max_length=limit)
-        return TextRequest(asked.text, settings, asked.features, asked.target)
-
-    def output_limit(self, length: int, settings: DecodingSettings, forced: int = 0) -> int:
-        """The most tokens of an output: generous by the training pairs, never far past the longest."""
-        likely = math.ceil(1.5 * self.facts.length_ratio * length) + 10 + forced
-        limit = settings.max_length or min(likely, 2 * self.facts.longest_target + 10 + forced)
-        limit = int(min(limit, self.recipe.model.length_limit("decoder") or math.inf))
-        if forced >= limit:
-            raise SettingsError(
-                f"a prefix of {forced} tokens leaves no room in an output of at most {limit}; "
-                "shorten the prefix, or raise --max-length"
-            )
-        return limit
-
-    def refuse_too_long(self, side: Literal["encoder", "decoder"], rows: Iterable[Sequence[int]]) -> None:
-        """Refuse texts of more tokens than the positions of a side can name."""
-        limit = self.recipe.model.length_limit(side)
-        longest = max(map(len, rows), default=0)
-        if limit is not None and longest > limit:
-            raise DataError(
-                f"a line has {longest:,} tokens, and the positions of this model end at {limit:,}; "
-                f"split the line, or train with {self.recipe.model.unlimited(side)}"
-            )
+        return TextRequest(asked.text, settings, asked.features, asked.target, into=asked.into)

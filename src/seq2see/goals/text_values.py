@@ -57,6 +57,6 @@ def counted_by(examples: Sequence[Pair]) -> By:
     In running text, a source that comes again mostly comes with the same target; in a dictionary it comes
     again because it has another one.
     """
-    pairs = {(one.source, one.features, one.target) for one in examples}
-    sources = {(source, features) for source, features, _ in pairs}
+    pairs = {(one.source, one.features, one.into, one.target) for one in examples}
+    sources = {(source, features, into) for source, features, into, _ in pairs}
     return "line" if 2 * (len(examples) - len(pairs)) > len(examples) - len(sources) else "source"

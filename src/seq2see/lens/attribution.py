@@ -23,7 +23,11 @@ Writes = EncoderDecoder | DecoderOnly
 
 
 def gradient_times_input(
-    network: Writes, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: Writes,
+    source: Sequence[int],
+    said: Sequence[int],
+    watching: Watching = lambda: None,
+    first: int | None = None,
 ) -> Tensor:
     """d log p(y_t) / d x_s . x_s with x_s the embedding of a source token, (T, S).
 
@@ -44,7 +48,7 @@ def gradient_times_input(
         try:
             # CUDA's own recurrence has no gradient outside training.
             with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-                logits = _logits(network, _repeat(source, len(steps), network), said, watching())
+                logits = _logits(network, _repeat(source, len(steps), network), said, watching(), first)
         finally:
             hook.remove()
         tokens = torch.tensor(said, device=logits.device)[steps]
@@ -57,7 +61,11 @@ def gradient_times_input(
 
 @torch.inference_mode()
 def occlusion(
-    network: Writes, source: Sequence[int], said: Sequence[int], watching: Watching = lambda: None
+    network: Writes,
+    source: Sequence[int],
+    said: Sequence[int],
+    watching: Watching = lambda: None,
+    first: int | None = None,
 ) -> Tensor:
     """log p(y_t) less what is left of it when a source token is replaced by the unknown one, (T, S)."""
     unknown = network.special.unknown
@@ -67,7 +75,7 @@ def occlusion(
     count = max(1, _TOGETHER // (len(source) + len(said)))
     for start in range(0, len(rows), count):
         part = torch.tensor(rows[start : start + count], device=targets.device)
-        logits = _logits(network, part, said, watching())
+        logits = _logits(network, part, said, watching(), first)
         chances = logits.float().log_softmax(-1)
         found.append(chances.gather(2, targets.expand(len(part), -1)[..., None])[..., 0])
     whole, *without = torch.cat(found)
@@ -75,11 +83,16 @@ def occlusion(
     return lost
 
 
-def _logits(network: Writes, sources: Tensor, said: Sequence[int], watch: Watch | None) -> Tensor:
-    """Scores at every step of an output after each of some sources, (B, S) -> (B, T, V)."""
+def _logits(
+    network: Writes, sources: Tensor, said: Sequence[int], watch: Watch | None, first: int | None
+) -> Tensor:
+    """Scores at every step of an output after each of some sources, (B, S) -> (B, T, V).
+
+    `first` is what a decoder with a source reads first; by default the begin symbol.
+    """
     if isinstance(network, DecoderOnly):
         return network.logits(sources, watch)
-    inputs = _repeat([network.special.begin, *said[:-1]], len(sources), network)
+    inputs = _repeat([network.special.begin if first is None else first, *said[:-1]], len(sources), network)
     return network.logits(sources, inputs, watch)
 
 
@@ -92,7 +105,7 @@ def _repeat(ids: Sequence[int], count: int, network: Writes) -> Tensor:
     return torch.tensor([list(ids)], device=network.device).expand(count, -1)
 
 
-ATTRIBUTIONS: dict[str, Callable[[Writes, Sequence[int], Sequence[int], Watching], Tensor]] = {
+ATTRIBUTIONS: dict[str, Callable[[Writes, Sequence[int], Sequence[int], Watching, int | None], Tensor]] = {
     "gradient": gradient_times_input,
     "occlusion": occlusion,
 }

@@ -67,6 +67,7 @@ def saved_page(view: View) -> str:
                     "images": view.picture is not None,
                     "names": [view.text] if view.picture is not None else [],
                     "blocks": [block.block for block in view.blocks],
+                    "targets": [asked.into] if asked.into else [],
                 }
             ],
             "example": view.text,

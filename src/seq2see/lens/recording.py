@@ -30,9 +30,12 @@ class Recording(Sequence[View]):
         self._lens, self._settings = lens, settings
         self._calls: list[tuple[TextRequest, tuple[Edit, ...]]] = []
 
-    def note(self, text: str, features: str, said: Sequence[int], edits: Sequence[Edit] = ()) -> None:
+    def note(
+        self, text: str, features: str, said: Sequence[int], edits: Sequence[Edit] = (), into: str = ""
+    ) -> None:
         """Remember a source and its target."""
-        self._calls.append((TextRequest(text, self._settings, features, tuple(said)), tuple(edits)))
+        wanted = TextRequest(text, self._settings, features, tuple(said), into=into)
+        self._calls.append((wanted, tuple(edits)))
 
     def __len__(self) -> int:
         return len(self._calls)

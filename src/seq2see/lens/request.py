@@ -19,3 +19,5 @@ class LensRequest(NamedTuple):
     """The most tokens of an output, whatever the model would allow."""
     read: Callable[[str], Image.Image] | None = None
     """Finds an image by its name; without it, names are files."""
+    into: str = ""
+    """Which of several targets is written."""

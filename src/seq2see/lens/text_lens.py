@@ -60,6 +60,8 @@ class TextRequest:
     target: str | tuple[int, ...] | None = None
     """A text, or ids without the end symbol."""
     rank: int = 1
+    into: str = ""
+    """Which of several targets is written; by default the first."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ class TextLens:
         plain, changed, patterns = self._see_both(wanted, edits, donor)
         target = wanted.target if isinstance(wanted.target, str) else None
         beam = wanted.settings.beam
-        asked = Asked(self._model.name, wanted.text, wanted.features, target, beam, tuple(edits))
+        asked = Asked(
+            self._model.name, wanted.text, wanted.features, target, beam, tuple(edits), into=wanted.into
+        )
         view = replace(self._finished(self._view(changed), wanted, changed, edits, patterns), asked=asked)
         if not edits:
             return view
@@ -133,7 +137,7 @@ class TextLens:
 
     def _attributed(self, kind: str, seen: TextPass, watching: Watching) -> Tensor:
         assert not isinstance(seen.source, Tensor)
-        return ATTRIBUTIONS[kind](self.network, seen.source, seen.said, watching)
+        return ATTRIBUTIONS[kind](self.network, seen.source, seen.said, watching, seen.first)
 
     def _see_both(
         self, wanted: TextRequest, edits: Sequence[Edit], donor: "TextLens | None"
@@ -179,7 +183,7 @@ class TextLens:
         """The ids of a source, what the decoder reads first, and what every output begins with."""
         source = self.codec.encode_sources([wanted.text], [wanted.features])[0]
         self._model.refuse_too_long("encoder", [source])
-        return source, self._special.begin, []
+        return source, self.target.opening(wanted.into), []
 
     def _shown(self, source: Source, first: int, said: list[int]) -> Source:
         """What is shown as the source of an output."""
@@ -286,7 +290,8 @@ class TextLens:
             elif isinstance(edit, Borrow):
                 text = edit.text if edit.text is not None else wanted.text
                 if text not in lenders:
-                    lenders[text] = donor._see(replace(wanted, text=text)).forced.weights
+                    into = wanted.into if wanted.into in donor.target.targets else ""
+                    lenders[text] = donor._see(replace(wanted, text=text, into=into)).forced.weights
                 found[number] = lent_weights(edit, lenders[text], addresses_of(self.network))
         return found
 

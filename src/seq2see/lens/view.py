@@ -88,6 +88,7 @@ class Asked(NamedTuple):
     beam: int = 1
     edits: tuple[Edit, ...] = ()
     words: bool = False
+    into: str = ""
 
 
 class Unknown(NamedTuple):

@@ -79,6 +79,7 @@ class Desk:
                     "images": model.recipe.data.images is not None,
                     "names": self._gallery.names if self._gallery is not None else [],
                     "blocks": list(blocks_of(model.network)),
+                    "targets": list(model.facts.targets),
                 }
                 for name, (run, model) in self._models.items()
             ],
@@ -181,7 +182,9 @@ class Desk:
         """What a request wants to look at, within bounds."""
         longest = longest_text(model, request.edits, donor)
         read = self._gallery.read if self._gallery is not None else None
-        return LensRequest(request.text, request.features, request.target, request.beam, longest, read)
+        return LensRequest(
+            request.text, request.features, request.target, request.beam, longest, read, request.into
+        )
 
     def _view(self, name: str) -> tuple[ViewRequest, View]:
         with self._keeping:
@@ -203,9 +206,8 @@ class Desk:
         """Python that does the same."""
         kinds = sorted({type(edit).__name__ for edit in request.edits})
         options = [repr(self._gallery.source(request.text) if self._gallery is not None else request.text)]
-        options += [
-            f"{name}={value!r}" for name in ("target", "features") if (value := getattr(request, name))
-        ]
+        named = {name: getattr(request, name) for name in ("target", "features", "into")}
+        options += [f"{name}={value!r}" for name, value in named.items() if value]
         if self._model(request.model)[1].recipe.model.decoder is not None:
             options.append(f"beam={request.beam}")
         if request.edits:

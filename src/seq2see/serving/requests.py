@@ -22,6 +22,8 @@ class ViewRequest(Settings):
     model: Literal["a", "b"] = "a"
     text: Text
     features: Text = ""
+    into: Text = ""
+    """Which of several targets is written; by default the first."""
     target: Text | None = None
     beam: int = Field(default=1, ge=1, le=WIDEST)
     words: bool = False

@@ -97,13 +97,14 @@ class Codec(SourceCodec):
         targets: Iterable[str],
         features: Iterable[str] | None,
         settings: TextSettings,
+        into: Sequence[str] = (),
     ) -> "Codec":
-        """Collect the vocabularies from texts."""
+        """Collect the vocabularies from texts; where there are several targets, they are named."""
         if settings.shared:
-            source = target = Tokenizer.learn(chain(sources, targets), settings.source)
+            source = target = Tokenizer.learn(chain(sources, targets), settings.source).with_targets(into)
         else:
             source = Tokenizer.learn(sources, settings.source)
-            target = Tokenizer.learn(targets, settings.target)
+            target = Tokenizer.learn(targets, settings.target).with_targets(into)
         tags = Tokenizer.learn_features(features) if features is not None else None
         return cls(source, target, tags, settings.begins)
 

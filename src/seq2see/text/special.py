@@ -25,6 +25,8 @@ class Special(NamedTuple):
     unknown: int
     mask: int | None = None
     """Stands for a hidden token, where the vocabulary has a symbol for that."""
+    targets: tuple[int, ...] = ()
+    """Each stands in place of the begin symbol before outputs of one of several targets."""
 
     @property
     def first(self) -> int:

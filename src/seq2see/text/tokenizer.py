@@ -13,7 +13,7 @@ from pydantic import Field
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
 from seq2see.errors import RunError, SettingsError
-from seq2see.settings import Settings
+from seq2see.settings import Settings, near
 from seq2see.text.special import MASK, SPECIAL, STANDARD, UNKNOWN, WITH_MASK, Special
 
 __all__ = ["Kind", "TextSettings", "Tokenizer", "TokenizerSettings"]
@@ -25,6 +25,10 @@ _WORD = r"\s?[\p{L}\p{M}\p{N}_]+|\s?[^\p{L}\p{M}\p{N}_\s]+|\s+"
 _FEATURE = r"[;,|\s]+"
 _SYMBOL_NAME = re.compile("< .+ >")
 """How special symbols are called: those of `special.py`, and further ones of vocabularies from elsewhere."""
+_TARGET_NAME = re.compile("< to:(.+) >")
+"""How the symbols are called that say into which of several targets is written."""
+_NO_PIECE = -1e4
+"""The score of a symbol in a unigram model, which is no part of any text."""
 _CHARACTER = r"[\s\S]"
 _SYMBOL = " +"
 _PLAIN_CUTS: dict[str, Callable[[str], Iterable[str]]] = {
@@ -65,7 +69,9 @@ class Tokenizer:
         self._in_bytes = any(step.get("type") == "ByteLevel" for step in steps)
         added = inner.get_added_tokens_decoder()
         masks = WITH_MASK.mask in added and added[WITH_MASK.mask].content == MASK
-        self._special = WITH_MASK if masks else STANDARD
+        self.targets = _targets_of(inner)
+        """The symbol of each of several targets, by its name; without any, there is one target."""
+        self._special = (WITH_MASK if masks else STANDARD)._replace(targets=tuple(self.targets.values()))
         # Only the library finds the mask symbol inside a text.
         self._cut = _PLAIN_CUTS.get(pattern) if not masks else None
         self._ids: dict[str, int] = inner.get_vocab() if self._cut else {}
@@ -107,6 +113,31 @@ class Tokenizer:
                 "choose characters, bpe or unigram"
             )
         return cls(_train(inner, trainer, texts))
+
+    def with_targets(self, names: Iterable[str]) -> "Tokenizer":
+        """The same vocabulary with a symbol for each of several targets, after all else."""
+        parts = json.loads(self._inner.to_str())
+        known = parts["model"]["vocab"]
+        for place, name in enumerate(names, self.size):
+            symbol = f"< to:{name} >"
+            if isinstance(known, list):
+                known.append((symbol, _NO_PIECE))
+            else:
+                known[symbol] = place
+        return Tokenizer(tokenizers.Tokenizer.from_str(json.dumps(parts)))
+
+    def opening(self, into: str | None = None) -> int:
+        """What stands before an output: the begin symbol, or that of a target, by default the first."""
+        if not self.targets:
+            if into:
+                raise SettingsError(
+                    f"the model writes into one target, so there is no {into!r}; leave it out"
+                )
+            return self.special.begin
+        name = into or next(iter(self.targets))
+        if name not in self.targets:
+            raise SettingsError(f"the model has no target {name!r}; {near(name, self.targets)}")
+        return self.targets[name]
 
     @classmethod
     def learn_features(cls, texts: Iterable[str]) -> "Tokenizer":
@@ -216,6 +247,17 @@ class Tokenizer:
                 if i == UNKNOWN:
                     missing[text[start:end].strip() or text[start:end]] += 1
         return missing
+
+
+def _targets_of(inner: tokenizers.Tokenizer) -> dict[str, int]:
+    """The symbols of targets, which are the last of a vocabulary."""
+    found: dict[str, int] = {}
+    for place in range(inner.get_vocab_size() - 1, -1, -1):
+        name = _TARGET_NAME.fullmatch(inner.id_to_token(place) or "")
+        if name is None:
+            break
+        found[name[1]] = place
+    return dict(reversed(found.items()))
 
 
 def _train(

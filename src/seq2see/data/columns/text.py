@@ -74,7 +74,10 @@ class SourceText:
 
 
 class TargetText:
-    """The text that is written: the begin symbol, its tokens, then the end symbol."""
+    """The text that is written: the begin symbol, its tokens, then the end symbol.
+
+    With several targets, the symbol of an example's target stands in place of the begin symbol.
+    """
 
     limited = True
 
@@ -100,12 +103,17 @@ class TargetText:
         return smallest(self.size)
 
     def encode(self, examples: Sequence[Pair]) -> list[list[int]]:
-        end = self.tokenizer.special.end
-        return [[*ids, end] for ids in self.tokenizer.encode_many([one.target for one in examples])]
+        end, targets = self.tokenizer.special.end, self.tokenizer.targets
+        rows = self.tokenizer.encode_many([one.target for one in examples])
+        if not targets:
+            return [[*ids, end] for ids in rows]
+        return [
+            [self.tokenizer.opening(one.into), *ids, end] for one, ids in zip(examples, rows, strict=True)
+        ]
 
     def collate(self, rows: Sequence[Sequence[int] | Array]) -> Side:
         special = self.tokenizer.special
-        return Side(*fill(rows, special.pad, special.begin))
+        return Side(*fill(rows, special.pad, special.begin if not special.targets else None))
 
     def unknown(self, values: Array) -> int:
         return int((values == self.tokenizer.special.unknown).sum())

@@ -11,7 +11,7 @@ import { Scene } from "seq2see/scene";
 import { cellSentence } from "seq2see/status";
 import { requestOf } from "seq2see/suspended";
 
-const WORDS = { plain: "plain", edited: "edited", model: "other model", text: "other text" };
+const WORDS = { plain: "plain", edited: "edited", model: "other model", text: "other text", target: "other target" };
 
 function headOf(text) {
   if (text === "") return null;
@@ -72,6 +72,11 @@ export class Compare extends Scene {
       "aria-label": "the other text",
       change: (event) => explorer.change({ other: event.target.value }, event),
     });
+    this.otherInto = element("select", {
+      id: "other-into",
+      "aria-label": "the other target",
+      change: (event) => explorer.change({ otherInto: event.target.value }, event),
+    });
     this.address = element("select", {
       id: "right-at",
       "aria-label": "address of the right map",
@@ -104,7 +109,7 @@ export class Compare extends Scene {
     );
     this.pictures = [...this.left.pictures, ...this.right.pictures, this.third];
     this.trio = element("div", { class: "trio" }, this.left.element, this.right.element, this.third);
-    this.element.append(this.other, this.trio);
+    this.element.append(this.other, this.otherInto, this.trio);
     this.heat = this.apart;
   }
 
@@ -138,15 +143,25 @@ export class Compare extends Scene {
       if (!state.other.trim()) throw new Error("Write the other text to compare with.");
       return requestOf({ ...state, text: state.other, edits: [] }, model);
     }
+    if (side === "target")
+      return requestOf({ ...state, into: this.otherTarget(state, model), target: null, edits: [] }, model);
     const other = models.find((one) => one.name !== model.name);
     if (!other) throw new Error("There is no other model; start the explorer with two runs.");
     return requestOf({ ...state, model: other.name, edits: [] }, other);
   }
 
+  /** The target beside the one that is asked for. @returns {string} */
+  otherTarget({ into, otherInto }, { targets }) {
+    if (targets.length < 2) throw new Error("This model has one target; choose something else to compare with.");
+    const asked = into || targets[0];
+    return targets.includes(otherInto) ? otherInto : targets.find((name) => name !== asked);
+  }
+
   options() {
-    const { models, store } = this.explorer;
+    const { models, store, model } = this.explorer;
     if (store.saved) return [["plain", "the saved view"]];
-    return ["plain", "edited", ...(models.length > 1 ? ["model"] : []), "text"].map((name) => [name, WORDS[name]]);
+    const further = [...(models.length > 1 ? ["model"] : []), "text", ...(model.targets.length > 1 ? ["target"] : [])];
+    return ["plain", "edited", ...further].map((name) => [name, WORDS[name]]);
   }
 
   /** @param {Shown} shown @returns {Promise<[Loaded, Loaded]>} */
@@ -179,6 +194,15 @@ export class Compare extends Scene {
     for (const side of [this.left, this.right])
       choices(side.choice, options, this.explorer.store.saved ? "plain" : state[side.name]);
     this.other.hidden = this.explorer.store.saved || (state.left !== "text" && state.right !== "text");
+    const { targets } = shown.model;
+    this.otherInto.hidden =
+      this.explorer.store.saved || targets.length < 2 || (state.left !== "target" && state.right !== "target");
+    if (targets.length > 1)
+      choices(
+        this.otherInto,
+        targets.map((name) => [name, name]),
+        this.otherTarget(state, shown.model),
+      );
     if (document.activeElement !== this.other || this.written !== state.other) this.other.value = state.other;
     this.written = state.other;
     this.element.classList.toggle("blind", shown.meta === null);

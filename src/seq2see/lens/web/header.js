@@ -38,6 +38,10 @@ export class Header {
       this.file.click(),
     );
     this.features = this.typed("features", { placeholder: "such as V;PST", dir: "auto" });
+    this.into = element("select", {
+      id: "into",
+      change: (event) => explorer.change({ into: event.target.value }, event),
+    });
     this.target = this.typed("target", { placeholder: "the model's own", dir: "auto" });
     this.beam = element("input", {
       id: "beam-size",
@@ -101,6 +105,12 @@ export class Header {
       "div",
       { class: "more" },
       (this.featuresField = element("label", { class: "field" }, element("span", { text: "features" }), this.features)),
+      (this.intoField = element(
+        "label",
+        { class: "field", title: "which target is written" },
+        element("span", { text: "into" }),
+        this.into,
+      )),
       (this.targetField = element(
         "label",
         { class: "field", title: "say this text instead of the model's own output" },
@@ -192,6 +202,16 @@ export class Header {
     this.explorer.change({ beam }, event);
   }
 
+  /** @param {string[]} targets @param {string} into */
+  tellTargets(targets, into) {
+    this.intoField.hidden = targets.length < 2;
+    choices(
+      this.into,
+      targets.map((name) => [name, name]),
+      targets.includes(into) ? into : targets[0],
+    );
+  }
+
   tellImages({ images, names }, saved) {
     this.chooser.hidden = !images || saved;
     if (!images || this.names.children.length === names.length) return;
@@ -221,6 +241,7 @@ export class Header {
     }
     this.tellImages(model, store.saved);
     this.featuresField.hidden = !model.features;
+    this.tellTargets(model.targets, asked.into);
     this.targetField.hidden = !model.writes;
     this.wordsField.hidden = model.images && !model.writes;
     this.beamField.hidden = !model.writes;

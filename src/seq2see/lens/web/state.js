@@ -4,11 +4,11 @@ import { readEdits, readHome, writeEdits, writeHome } from "seq2see/edits";
 import { awayFrom, homeOf } from "seq2see/suspended";
 
 /**
- * @typedef {{model: string, text: string | null, features: string, target: string | null,
+ * @typedef {{model: string, text: string | null, features: string, into: string, target: string | null,
  *   targetFor: import("seq2see/edits").Home | null, beam: number, words: boolean,
  *   edits: import("seq2see/edits").EditOf[], plain: boolean, view: string, at: string | null,
  *   head: number | "mean", step: number, row: number, column: number, draw: string, scale: string, sort: string,
- *   left: string, right: string, other: string, rightAt: string | null, rightHead: number | "mean" | null,
+ *   left: string, right: string, other: string, otherInto: string, rightAt: string | null, rightHead: number | "mean" | null,
  *   theme: "light" | "dark" | null}} State
  */
 
@@ -16,11 +16,11 @@ export const VIEWS = ["translate", "atlas", "map", "beam", "edit", "compare"];
 export const SUMMARIES = ["entropy", "first", "last", "diagonality", "distance", "coverage"];
 export const DRAWN = ["weights", "rollout", "gradient", "occlusion"];
 export const SCALES = ["linear", "root", "relative"];
-export const SIDES = ["plain", "edited", "model", "text"];
+export const SIDES = ["plain", "edited", "model", "text", "target"];
 
 // What the server must be asked again for.
 /** @type {(keyof State)[]} */
-export const ASKED = ["model", "text", "features", "target", "targetFor", "beam", "words", "edits", "plain"];
+export const ASKED = ["model", "text", "features", "into", "target", "targetFor", "beam", "words", "edits", "plain"];
 
 /** The part of a state that is asked for. @param {State} state @returns {Partial<State>} */
 export const askedOf = (state) => Object.fromEntries(ASKED.map((key) => [key, state[key]]));
@@ -69,6 +69,8 @@ const FIELDS = {
   model: text("a"),
   text: text(null),
   features: text(""),
+  // Which of several targets is written; empty means the first.
+  into: text(""),
   // An empty field means the model's own output.
   target: { ...text(null), read: (value) => value || null },
   targetFor: home,
@@ -88,6 +90,7 @@ const FIELDS = {
   left: choice(SIDES, "plain"),
   right: choice(SIDES, "edited"),
   other: text(""),
+  otherInto: text(""),
   rightAt: text(null),
   rightHead: { ...heads, initial: null },
   theme: choice(["light", "dark"], null),

@@ -5,7 +5,7 @@ import { isStale } from "seq2see/lane";
 /**
  * @typedef {{name: string, run: string, about: string, addresses: {address: string, heads: number}[],
  *   features: boolean, reads: boolean, writes: boolean, attributions: string[], images: boolean, names: string[],
- *   blocks: string[]}} Model
+ *   blocks: string[], targets: string[]}} Model
  * @typedef {{image: string, height: number, width: number, rows: number, columns: number, down: number,
  *   across: number, first: number}} PictureOf
  * @typedef {{address: string, heads: number, rows: string, columns: string, shape: [number, number],
@@ -142,8 +142,8 @@ export class SavedStore {
 
   /** What the saved view was asked for. */
   get asked() {
-    const { model, text, features, target, beam, words, edits } = this.data.request;
-    return { model, text, features, target, targetFor: null, beam, words, edits, plain: false };
+    const { model, text, features, into, target, beam, words, edits } = this.data.request;
+    return { model, text, features, into, target, targetFor: null, beam, words, edits, plain: false };
   }
 
   /** The drawings besides weights that were saved. */

@@ -91,5 +91,7 @@ export function requestOf(state, model) {
   const { text, features, beam, words } = state;
   const target = targetSuspension(state, model) === null ? state.target : null;
   const edits = active(state, model).map((place) => bare(state.edits[place]));
-  return { model: state.model, text, features, target, beam, words, edits };
+  // Another model may not have this target; then its first is meant.
+  const into = model.targets.includes(state.into) ? state.into : "";
+  return { model: state.model, text, features, into, target, beam, words, edits };
 }

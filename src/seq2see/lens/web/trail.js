@@ -7,6 +7,7 @@ const DECISIONS = new Set([
   "model",
   "text",
   "features",
+  "into",
   "target",
   "beam",
   "words",
@@ -19,6 +20,7 @@ const DECISIONS = new Set([
   "left",
   "right",
   "other",
+  "otherInto",
   "rightAt",
   "rightHead",
 ]);
