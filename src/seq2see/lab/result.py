@@ -111,8 +111,8 @@ class Result(Printed):
         )
         said = {"holds": "holds here", "does not hold": "does not hold here", "unclear": "is unclear here"}
         return (
-            f"The claim {said[self.verdict]}: {one.effect} is {short(self.effect)} ({spread}); "
-            f"it holds above {short(one.wanted)}."
+            f"The claim {said[self.verdict]}. Effect: {short(self.effect)} ({spread}), wanted above "
+            f"{short(one.wanted)}: {one.effect}."
         )
 
     def __repr__(self) -> str:
