@@ -18,7 +18,7 @@ def measure(trial: Trial) -> Measured:
     alphabet = "abcdefghijklmnopqrstuvwxyz"[: trial.pick(4, 8, 26)]
     lengths = range(2, longest + 1)
     file, held = letters(trial, lambda word: word[::-1], alphabet, lengths, trial.pick(3000, 12_000, 40_000))
-    kinds = trial.pick(("dot", "additive"), _CONTENT, _CONTENT)
+    kinds = trial.pick(("additive",), _CONTENT, _CONTENT)
     rate = trial.pick(0.01, 0.005, 0.003)
     settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]
     long = [pair for pair in held if len(pair.source) > longest / 2][:300]
