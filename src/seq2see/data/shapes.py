@@ -34,7 +34,13 @@ SHAPES_SETTINGS: dict[str, Any] = {
     "goal": "generate",
     "data": {"images": PLACE},
     "text": {"target": {"kind": "words"}},
-    "training": {"label_smoothing": 0.0, "dev_examples": 200, "metric": "exact"},
+    "training": {
+        "batch_pairs": 32,
+        "steps": 3000,
+        "label_smoothing": 0.0,
+        "dev_examples": 200,
+        "metric": "exact",
+    },
 }
 """What a recipe should say about these images."""
 
