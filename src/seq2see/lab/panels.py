@@ -50,7 +50,7 @@ def draw(panels: Sequence[Panel], rows: Sequence[Mapping[str, Any]], title: str,
     style: Any = {"svg.hashsalt": "seq2see", "font.size": 10, "axes.titlesize": 10, "svg.fonttype": "none"}
     with rc_context(style):
         figure = Figure(figsize=(_WIDTH * across, _HEIGHT * down + 0.3), layout="constrained")
-        wrapped = "\n".join(wrap(title, round(17 * _WIDTH * across / 1.15)))
+        wrapped = "\n".join(wrap(title, round(12.5 * _WIDTH * across)))
         figure.suptitle(wrapped, fontsize=11, x=0.01, ha="left")
         for place, panel in enumerate(panels, 1):
             _draw(figure.add_subplot(down, across, place), panel, rows)

@@ -35,7 +35,7 @@ def measure(trial: Trial) -> Measured:
     rows: list[Row] = []
     for name in kinds:
         kind, join = _KINDS["none" if trial.control else name]
-        settings = [f"model.width={trial.pick(32, 64, 64)}", "model.max_length=64"]
+        settings = [f"model.width={trial.pick(32, 64, 64)}", "model.max_length=64", "data.max_length=60"]
         for side in ("encoder", "decoder"):
             settings += [f"model.{side}.positions={kind}", f"model.{side}.join_positions={str(join).lower()}"]
             settings += [f"model.{side}.layers={trial.pick(1, 2, 2)}", f"model.{side}.feedforward=128"]
