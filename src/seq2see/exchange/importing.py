@@ -30,6 +30,8 @@ from seq2see.wording import quoted
 
 __all__ = ["import_model", "write_run"]
 
+_COLUMNS = {**TEXTS, "classify": images_and_labels}
+"""What reads the columns of a model from elsewhere, by its goal."""
 _CONTEXT = 2048
 """Tokens that a model that writes on sees together at the most, and that texts of other goals have."""
 _LONGEST = 512
@@ -64,7 +66,7 @@ def import_model(
     family = FAMILIES[kind]
     tensors = tensors or Tensors.open(folder, allow_pickle)
     outline = family.outline(config, tensors.shapes)
-    texts = (images_and_labels if family.goal == "classify" else TEXTS[family.goal])(folder, config)
+    texts = _COLUMNS[family.goal](folder, config)
     found = _Found(family, tensors)
     recipe = _recipe(family, outline, texts, found, folder)
     names = family.names(recipe.model)

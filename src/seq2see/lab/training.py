@@ -14,10 +14,16 @@ from seq2see.goals import goal_named, load
 from seq2see.lab.experiment import Trial
 from seq2see.workflow import Request, train
 
-__all__ = ["exact", "examples", "letters", "trained"]
+__all__ = ["ALPHABET", "backwards", "exact", "examples", "letters", "trained"]
 
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _HELD_OUT = 10
 """One word in so many is held out, chosen by its spelling alone."""
+
+
+def backwards(word: str) -> str:
+    """What most experiments ask for: each letter of the output comes from one place of the source."""
+    return word[::-1]
 
 
 def letters(

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import ALPHABET, backwards, exact, letters, trained
 
 __all__ = ["EXPERIMENT"]
 
@@ -15,8 +15,8 @@ _MODELS = {"without attention": "rnn", "with attention": "rnn-attention"}
 def measure(trial: Trial) -> Measured:
     """Train the same recurrent model with and without attention to turn words around."""
     longest = trial.pick(8, 16, 24)
-    alphabet = "abcdefghijklmnopqrstuvwxyz"[: trial.pick(4, 8, 26)]
-    file, held = letters(trial, _reverse, alphabet, range(3, longest + 1), trial.pick(3000, 12_000, 40_000))
+    alphabet = ALPHABET[: trial.pick(4, 8, 26)]
+    file, held = letters(trial, backwards, alphabet, range(3, longest + 1), trial.pick(3000, 12_000, 40_000))
     settings = [
         f"model.width={trial.pick(32, 64, 128)}",
         f"training.learning_rate={trial.pick(0.01, 0.005, 0.003)}",
@@ -36,10 +36,6 @@ def measure(trial: Trial) -> Measured:
         for name in _MODELS
     }
     return Measured(long["with attention"] - long["without attention"], rows)
-
-
-def _reverse(word: str) -> str:
-    return word[::-1]
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import ALPHABET, backwards, exact, letters, trained
 from seq2see.lens.edits import parse_edit
 
 __all__ = ["EXPERIMENT"]
@@ -20,9 +20,9 @@ _TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 def measure(trial: Trial) -> Measured:
     """Train with soft attention; decode with all of it, and with the strongest place alone."""
-    alphabet = "abcdefghijklmnopqrstuvwxyz"[: trial.pick(4, 8, 26)]
+    alphabet = ALPHABET[: trial.pick(4, 8, 26)]
     lengths = range(2, trial.pick(8, 12, 20) + 1)
-    file, held = letters(trial, lambda word: word[::-1], alphabet, lengths, trial.pick(3000, 12_000, 40_000))
+    file, held = letters(trial, backwards, alphabet, lengths, trial.pick(3000, 12_000, 40_000))
     rate = trial.pick(0.01, 0.005, 0.003)
     settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]
     model = trained(trial, "model", file, "rnn-attention", trial.pick(200, 800, 2500), settings)

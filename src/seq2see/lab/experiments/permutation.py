@@ -9,7 +9,7 @@ import torch
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.measuring import encode, encoder
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import backwards, exact, letters, trained
 from seq2see.layers.positions import sinusoidal
 
 __all__ = ["EXPERIMENT"]
@@ -17,7 +17,7 @@ __all__ = ["EXPERIMENT"]
 _WIDTH = 64
 _TASKS: dict[str, Callable[[str], str]] = {
     "sort": lambda word: "".join(sorted(word)),
-    "reverse": lambda word: word[::-1],
+    "reverse": backwards,
 }
 
 

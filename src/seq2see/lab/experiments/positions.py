@@ -7,7 +7,7 @@ import torch
 
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import ALPHABET, backwards, exact, letters, trained
 from seq2see.layers.positions import sinusoidal
 
 __all__ = ["EXPERIMENT"]
@@ -27,10 +27,10 @@ _WIDTH = 64
 def measure(trial: Trial) -> Measured:
     """Train a small Transformer with each kind; ask for trained lengths and for longer ones."""
     longest = trial.pick(6, 10, 12)
-    alphabet = "abcdefghijklmnopqrstuvwxyz"[: trial.pick(3, 8, 12)]
+    alphabet = ALPHABET[: trial.pick(3, 8, 12)]
     count = trial.pick(1500, 12_000, 40_000)
-    file, held = letters(trial, lambda word: word[::-1], alphabet, range(2, longest + 1), count)
-    _, longer = letters(trial, lambda word: word[::-1], alphabet, range(longest + 1, longest + 5), 2000)
+    file, held = letters(trial, backwards, alphabet, range(2, longest + 1), count)
+    _, longer = letters(trial, backwards, alphabet, range(longest + 1, longest + 5), 2000)
     kinds = trial.pick(("none", "sine, added"), tuple(_KINDS), tuple(_KINDS))
     rows: list[Row] = []
     for name in kinds:

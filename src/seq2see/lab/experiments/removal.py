@@ -12,7 +12,7 @@ from seq2see.evaluation import score
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
 from seq2see.lab.small_images import small_images
-from seq2see.lab.training import exact, examples, letters, trained
+from seq2see.lab.training import backwards, exact, examples, letters, trained
 
 __all__ = ["EXPERIMENT"]
 
@@ -34,7 +34,7 @@ def measure(trial: Trial) -> Measured:
         held = examples(model, other)
         rows += _without(model.network.encoder.stages[0], name, partial(_accuracy, model, held))
     if trial.size != "tiny":
-        pairs, held = letters(trial, lambda word: word[::-1], "abcdefgh", range(2, 11), 12_000)
+        pairs, held = letters(trial, backwards, "abcdefgh", range(2, 11), 12_000)
         settings = [
             "model.width=64",
             "model.encoder.layers=4",

@@ -8,7 +8,7 @@ import torch
 
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import backwards, exact, letters, trained
 
 __all__ = ["EXPERIMENT"]
 
@@ -64,7 +64,7 @@ def _softmax(width: int, queries: int, scaled: bool) -> tuple[float, float]:
 
 def _trained(trial: Trial, name: str, kind: str) -> float:
     """Exact outputs of a recurrent model with that score, in percent."""
-    file, held = letters(trial, lambda word: word[::-1], "abcdefgh", range(2, 11), 12_000)
+    file, held = letters(trial, backwards, "abcdefgh", range(2, 11), 12_000)
     settings = ["model.width=256", f"model.decoder.attention={kind}", "training.learning_rate=0.003"]
     model = trained(trial, kind, file, "luong", trial.pick(5, 200, 600), settings)
     return exact(model, held[:300])

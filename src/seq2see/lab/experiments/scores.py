@@ -5,7 +5,7 @@ from statistics import fmean
 
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import ALPHABET, backwards, exact, letters, trained
 
 __all__ = ["EXPERIMENT"]
 
@@ -15,9 +15,9 @@ _CONTENT = ("dot", "scaled-dot", "general", "nonlinear", "additive", "concat")
 def measure(trial: Trial) -> Measured:
     """Train one recurrent model with each score for as many steps."""
     longest = trial.pick(8, 14, 20)
-    alphabet = "abcdefghijklmnopqrstuvwxyz"[: trial.pick(4, 8, 26)]
+    alphabet = ALPHABET[: trial.pick(4, 8, 26)]
     lengths = range(2, longest + 1)
-    file, held = letters(trial, lambda word: word[::-1], alphabet, lengths, trial.pick(3000, 12_000, 40_000))
+    file, held = letters(trial, backwards, alphabet, lengths, trial.pick(3000, 12_000, 40_000))
     kinds = trial.pick(("additive",), _CONTENT, _CONTENT)
     rate = trial.pick(0.01, 0.005, 0.003)
     settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]

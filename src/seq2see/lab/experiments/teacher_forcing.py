@@ -12,7 +12,7 @@ from seq2see.data.sides import Batch, Side
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.measuring import exponent
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import exact, letters, trained
+from seq2see.lab.training import backwards, exact, letters, trained
 from seq2see.models import ModelSettings, Vocabulary, make_encoder_decoder
 from seq2see.recipe import preset
 from seq2see.text import STANDARD
@@ -79,7 +79,7 @@ def _longest(last: Any) -> int:
 
 def _exposure(trial: Trial) -> list[Row]:
     """How well a half-trained model tells the next letter after right letters, and writes after its own."""
-    file, held = letters(trial, lambda word: word[::-1], "abcdefgh", range(4, 13), 12_000)
+    file, held = letters(trial, backwards, "abcdefgh", range(4, 13), 12_000)
     model = trained(
         trial, "exposed", file, "rnn-attention", trial.pick(5, 300, 300), [f"model.width={_WIDTH}"]
     )
