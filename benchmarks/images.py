@@ -33,7 +33,9 @@ from seq2see.data.survey import survey
 
 name, side, channels = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 started = time.perf_counter()
-found = survey(ImageFile(name, Columns(images=name), training=True, check=lambda example: None), "refuse")
+file = ImageFile(name, Columns(images=name), training=True, check=lambda example: None)
+file.looks_at = "header"  # as training does
+found = survey(file, "refuse")
 looked = time.perf_counter()
 column = Images(ImageShape(channels, side, side, (0.5,) * channels, (0.5,) * channels), "letterbox")
 encoded = encode(lambda: found.examples, {"source": column}, 100, Path(name).with_suffix(".encoded"))

@@ -185,7 +185,7 @@ def table(found: dict[str, dict[str, Any]]) -> str:
     for count in counts:
         name = f"of {count} shape{'s' if count > 1 else ''}"
         rows.append([name, *(f"{one['exact by shapes'][count]:.1f}" for one in found.values())])
-    rows.append(["p beside the first run (McNemar)", *(number(one["p"], "{:.2g}") for one in found.values())])
+    rows.append(["p beside the first run (McNemar)", *(number(one["p"], "{:.4f}") for one in found.values())])
     rows.append(["words that name shapes", *(str(one["words"] or "-") for one in found.values())])
     for name in ("attention", "attention, one shape named"):
         summaries = [one[name] or {} for one in found.values()]

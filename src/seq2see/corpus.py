@@ -1,21 +1,23 @@
 """The examples of a recipe, made ready: surveyed, split and encoded."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 import numpy as np
 
-from seq2see.data import BadLines, Pair, PairFile
+from seq2see.data import BadLines, Pair, PairFile, Problem
 from seq2see.data.batches import Batches, Stream
 from seq2see.data.columns import Column, SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.image_file import ImageFile
+from seq2see.data.images import BadImageError
 from seq2see.data.kinds import guess_goal, opener
 from seq2see.data.settings import DataSettings
 from seq2see.data.several import every
-from seq2see.data.survey import Split, Survey, Tail, split, survey, tail
+from seq2see.data.survey import SKIPPING, Split, Survey, Tail, split, survey, tail
 from seq2see.data.windows import Windows
 from seq2see.errors import DataError
 from seq2see.goals import Columns, Goal, goal_named
@@ -84,6 +86,17 @@ class Files:
         parts = [self.train.fingerprint(), str(self.held_out), str(self.bad_lines)]
         return "|".join(parts + ([self.dev.fingerprint()] if self.dev else []))
 
+    @contextmanager
+    def refusing_images(self) -> Iterator[None]:
+        """Images that turn out to be damaged when they are decoded are refused as other bad lines are."""
+        try:
+            yield
+        except BadImageError:
+            for file in (self.train, self.dev):
+                if isinstance(file, ImageFile) and _has_bad(file):
+                    raise file.refusal(SKIPPING) from None
+            raise
+
 
 def open_files(settings: DataSettings, seed: int, goal: Goal) -> Files:
     """Read the files through once; anything that cannot be used is refused here."""
@@ -91,6 +104,8 @@ def open_files(settings: DataSettings, seed: int, goal: Goal) -> Files:
     dev = checked_file(settings.dev, settings, goal) if settings.dev is not None else None
     for file in (train, *([dev] if dev else [])):
         _refuse_pipes(file)
+        if isinstance(file, ImageFile) and settings.bad_lines == "refuse":
+            file.looks_at = "header"  # pixels are decoded once, when they are encoded
     found = survey(train, settings.bad_lines)
     if dev is not None:
         return Files(train, found, dev, survey(dev, settings.bad_lines), None, settings.bad_lines)
@@ -100,6 +115,11 @@ def open_files(settings: DataSettings, seed: int, goal: Goal) -> Files:
         else split(found, settings.dev_share, _DEV_MOST, seed, train.named)
     )
     return Files(train, found, None, None, held_out, settings.bad_lines)
+
+
+def _has_bad(file: ImageFile) -> bool:
+    file.looks_at = "pixels"
+    return any(isinstance(item, Problem) and item.fatal for item in file)
 
 
 def _refuse_pipes(file: PairFile) -> None:

@@ -147,7 +147,7 @@ def training_examples(model: Predictor) -> list[Pair] | None:
         if file.running:
             return None  # there is no floor under running text, which may be large
         if isinstance(file, ImageFile):
-            file.decodes = False  # a floor knows the targets alone
+            file.looks_at = "name"  # a floor knows the targets alone
         found = list(file.pairs("skip"))
     except Seq2seeError:
         return None

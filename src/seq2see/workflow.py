@@ -162,10 +162,11 @@ def _begin(request: Request, folder: Path, tell: Callable[[str], None]) -> tuple
     wanted = merge(settled, wishes)
     start = Start.read(asked.start, name) if asked.start is not None else None
     own: dict[str, Any] = {}
-    if start is None:
-        choice = goal.choose(files.found, wanted, "encoder" not in settled.get("model", {}))
-    else:
-        choice, own = _fine_tuned(start, files, wanted)
+    with files.refusing_images():
+        if start is None:
+            choice = goal.choose(files.found, wanted, "encoder" not in settled.get("model", {}))
+        else:
+            choice, own = _fine_tuned(start, files, wanted)
     refuse_decoder(request, wanted, choice.fixed, name)
     if files.train.taken is not None:
         choice.say(f"columns: {files.train.taken}")
@@ -289,7 +290,8 @@ def _prepare(
             last = time.perf_counter()
             tell(f"encoded {pairs:,} of {files.found.count:,} examples")
 
-    corpus = Corpus.prepare(files, recipe, columns, progress, known)
+    with files.refusing_images():
+        corpus = Corpus.prepare(files, recipe, columns, progress, known)
     seconds = time.perf_counter() - began
     if seconds > 5:
         speed = files.found.count / seconds

@@ -26,7 +26,7 @@ def check_images(
     training: _Images | None = None
     for place, name in enumerate(names):
         file = ImageFile(name, columns, training=not place, check=problem)
-        file.decodes = False  # each image is looked at here, and once is enough
+        file.looks_at = "name"  # each image is looked at here, and once is enough
         found = _Images(file, training)
         checks.append(found.finish(targets))
         training = training or found

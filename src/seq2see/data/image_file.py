@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from seq2see.data.formats import Fields
 from seq2see.data.image_coco import COCO_SHAPE, coco_rows, is_coco
@@ -12,6 +12,7 @@ from seq2see.data.image_sets import (
     image_set,
     is_image_file,
     is_image_set,
+    look_at_header,
     read_image,
 )
 from seq2see.data.images import ENDINGS
@@ -48,8 +49,8 @@ class ImageFile(PairFile):
             self.paths = [Path(self.name)]
         self._coco = not self.by_class and len(self.paths) == 1 and is_coco(self.paths[0])
         self._place = self._where()
-        self.decodes = check is not None
-        """Whether images are looked at, which takes time, or their names alone."""
+        self.looks_at: Literal["pixels", "header", "name"] = "pixels" if check is not None else "name"
+        """How much of an image is looked at: pixels take most time, and only they show what is cut short."""
         self._seen = ""
 
     def _where(self) -> str:
@@ -82,6 +83,11 @@ class ImageFile(PairFile):
             return image_set(self.name).fingerprint()
         drawn = is_shapes(self._place)
         return super().fingerprint() + ("" if drawn else f"-{image_set(self._place).fingerprint()}")
+
+    def refusal(self, way_out: str = "") -> DataError:
+        """An error that names the first images that cannot be used, by a look at the pixels of all."""
+        self.looks_at = "pixels"
+        return super().refusal(way_out)
 
     def _items(self, open_: Callable[[Path], BinaryIO]) -> Iterator[Pair | Problem]:
         if self._coco:
@@ -125,8 +131,10 @@ class ImageFile(PairFile):
             source.encode()
             if MARK in name:
                 raise DataError(f"{name!r} is no name of an image in {self._place}")
-            if self.decodes and source != self._seen:
+            if self.looks_at == "pixels" and source != self._seen:
                 read_image(source, _ANY_SIZE)
+            elif self.looks_at == "header" and source != self._seen:
+                look_at_header(self._place, name)
             self._seen = source
         except UnicodeEncodeError:
             return Problem(example.line, "unreadable image", f"{name!r} is no name in UTF-8")

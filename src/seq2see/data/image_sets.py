@@ -21,12 +21,21 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from seq2see.data.images import ENDINGS, MOST_BYTES, BadImageError, decode
+from seq2see.data.images import ENDINGS, MOST_BYTES, BadImageError, decode, open_image
 from seq2see.data.lines import fingerprint, open_bytes
-from seq2see.data.shapes import draw, is_shapes
+from seq2see.data.shapes import draw, is_shapes, parse
 from seq2see.errors import DataError
 
-__all__ = ["MARK", "ImageSet", "image_name", "image_set", "is_image_file", "is_image_set", "read_image"]
+__all__ = [
+    "MARK",
+    "ImageSet",
+    "image_name",
+    "image_set",
+    "is_image_file",
+    "is_image_set",
+    "look_at_header",
+    "read_image",
+]
 
 MARK = "//"
 """Stands between the place of an image and its name there."""
@@ -72,6 +81,14 @@ def read_image(source: str, size: tuple[int, int] | None = None) -> Image.Image:
     return image_set(place).read(name, size)
 
 
+def look_at_header(place: str, name: str) -> None:
+    """Refuse an image of a place that is missing, is no image or is too large, without decoding it."""
+    if is_shapes(place):
+        parse(name)
+    else:
+        image_set(place).look_at_header(name)
+
+
 class ImageSet(ABC):
     """Images by their names."""
 
@@ -103,6 +120,10 @@ class ImageSet(ABC):
     def read(self, name: str, size: tuple[int, int] | None = None) -> Image.Image:
         """An image, upright and in 8 bits."""
         return decode(self.data(name), self.source(name), size)
+
+    def look_at_header(self, name: str) -> None:
+        """Refuse what is not there, or has no header of an image within bounds."""
+        open_image(self.data(name), self.source(name))
 
     def source(self, name: str) -> str:
         """What an image goes by."""
@@ -258,6 +279,9 @@ class Idx(ImageSet):
         if not (name.isascii() and name.isdigit() and int(name) < len(self._images)):
             raise self.missing(name)
         return Image.fromarray(np.asarray(self._images[int(name)]))
+
+    def look_at_header(self, name: str) -> None:
+        self.read(name)
 
     def label(self, name: str) -> str | None:
         if self._labels is None:

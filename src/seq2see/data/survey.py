@@ -13,9 +13,11 @@ from seq2see.data.several import every
 from seq2see.data.spool import Spool
 from seq2see.errors import DataError
 
-__all__ = ["Split", "Survey", "Tail", "peek", "split", "survey", "tail"]
+__all__ = ["SKIPPING", "Split", "Survey", "Tail", "peek", "split", "survey", "tail"]
 
 _PEEK = 5000
+SKIPPING = ", '--set data.bad_lines=skip' leaves them out"
+"""How to train in spite of bad lines."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def survey(file: PairFile, bad_lines: BadLines) -> Survey:
     for item in file:
         if isinstance(item, Problem):
             if item.fatal and bad_lines == "refuse":
-                raise file.refusal(", '--set data.bad_lines=skip' leaves them out")
+                raise file.refusal(SKIPPING)
             if item.fatal or item.kind in ("empty side", "missing target"):
                 skipped[item.kind] += 1
             continue
