@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seq2see.errors import DataError
 from seq2see.evaluation.metrics import METRICS, metrics_for, score
 from seq2see.evaluation.outcomes import (
     Captions,
@@ -28,6 +29,13 @@ _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 3_000_000
 _MOST_FEATURES = 100_000
 """Bounds that keep every floor within seconds."""
+_MOST_IMAGES = 4000
+_CHUNK = 256
+"""Training images that are looked at, and images that are held at a time."""
+
+
+Pixels = Callable[[Sequence[int]], NDArray[np.uint8]]
+"""The pixels of the images in some rows, (rows, values); images are too many to be held all at once."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Known:
     """References, class names, sets of labels, numbers, or tags of sentences."""
     numbers: NDArray[np.floating[Any]] | None = None
     """(examples, extra columns of numbers); nan where a number is missing."""
+    pixels: Pixels | None = None
+    """Of images: gives those of some rows."""
     unit: Unit = field(default="characters", kw_only=True)
     """What error rates of texts count."""
 
@@ -54,7 +64,8 @@ Floor = Callable[[Known, Known, int], Outcome]
 def floors(kind: type[Outcome], train: Known, test: Known, seed: int = 1) -> dict[str, Outcome]:
     """What each simple rule reaches on the test examples, in seconds however large the training set is."""
     sample = _sample(train)
-    return {name: floor(sample, test, seed) for name, floor in FLOORS[kind].items()}
+    table = IMAGE_FLOORS if sample.pixels is not None and kind in IMAGE_FLOORS else FLOORS
+    return {name: floor(sample, test, seed) for name, floor in table[kind].items()}
 
 
 def best_floor(
@@ -74,14 +85,21 @@ def best_floor(
 
 def _sample(known: Known) -> Known:
     """As many examples as are worked through in seconds, evenly chosen."""
+    if known.pixels is not None and len(known) > _MOST_IMAGES:
+        return _rows(known, _MOST_IMAGES)
     size = sum(map(len, known.inputs)) / max(1, len(known))  # characters, or words
     most = max(1, min(_MOST_ROWS, int(_MOST_CHARACTERS / max(1, size))))
-    if len(known) <= most:
-        return known
+    return known if len(known) <= most else _rows(known, most)
+
+
+def _rows(known: Known, most: int) -> Known:
+    """So many of the examples, evenly chosen."""
     rows = np.linspace(0, len(known) - 1, most).astype(int)
     numbers = None if known.numbers is None else known.numbers[rows]
     inputs, truth = ([side[row] for row in rows] for side in (known.inputs, known.truth))
-    return replace(known, inputs=inputs, truth=truth, numbers=numbers)
+    read = known.pixels
+    pixels = None if read is None else lambda places: read([rows[place] for place in places])
+    return replace(known, inputs=inputs, truth=truth, numbers=numbers, pixels=pixels)
 
 
 def _majority_class(train: Known, test: Known, seed: int) -> Classes:
@@ -101,6 +119,35 @@ def _logistic_regression(train: Known, test: Known, seed: int) -> Classes:
     model = _linear_classifier(seed).fit(seen, list(train.truth))
     found, labels = model.predict_proba(new), [str(label) for label in model.classes_]
     return Classes.named(test.truth, [labels[place] for place in found.argmax(1)], labels, found)
+
+
+def _nearest_class_mean(train: Known, test: Known, seed: int) -> Classes:
+    """The class whose training images are, pixel by pixel on the average, nearest to an image."""
+    labels = list(dict.fromkeys(train.truth))
+    place = {label: number for number, label in enumerate(labels)}
+    sums = np.zeros((len(labels), 1), np.float32)
+    try:
+        for rows, pixels in _images(train):
+            own = np.eye(len(labels), dtype=np.float32)[[place[train.truth[row]] for row in rows]]
+            sums = sums + own.T @ pixels
+    except DataError:  # the training images are not all there any more
+        return _majority_class(train, test, seed)
+    counts = Counter(train.truth)
+    means = sums / np.array([[counts[label]] for label in labels], np.float32)
+    found: list[str] = []
+    for _, pixels in _images(test):
+        # |x - m|^2 less |x|^2, which all classes share
+        distances = (means**2).sum(1) - 2 * pixels @ means.T
+        found += [labels[nearest] for nearest in distances.argmin(1)]
+    return Classes.named(test.truth, found, labels)
+
+
+def _images(known: Known) -> Iterator[tuple[range, NDArray[np.floating[Any]]]]:
+    """Rows with their pixels from 0 to 1, some at a time."""
+    assert known.pixels is not None
+    for start in range(0, len(known), _CHUNK):
+        rows = range(start, min(len(known), start + _CHUNK))
+        yield rows, known.pixels(rows).astype(np.float32) / 255
 
 
 def _majority_set(train: Known, test: Known, seed: int) -> LabelSets:
@@ -196,6 +243,10 @@ FLOORS: Mapping[type[Outcome], Mapping[str, Floor]] = {
     Tags: {"most frequent tag": _most_frequent_tag},
 }
 """Simple rules by the kind of outcome that they give."""
+IMAGE_FLOORS: Mapping[type[Outcome], Mapping[str, Floor]] = {
+    Classes: {"majority": _majority_class, "nearest class mean": _nearest_class_mean},
+}
+"""The same where they can look at images; for other kinds, rules that do not look."""
 
 
 def _sparse_features(

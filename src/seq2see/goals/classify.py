@@ -28,6 +28,7 @@ from seq2see.goals.reading_model import ReadingModel
 from seq2see.goals.sources import (
     KeepsColumns,
     known_inputs,
+    known_pixels,
     learn_sources,
     refuse_several_targets,
     vocabularies,
@@ -139,7 +140,8 @@ class Classify(KeepsColumns):
         truth: list[Any] = [one.target.strip() for one in examples]
         if recipe.model.head.several_labels:
             truth = [set(split_labels(one.target)) for one in examples]
-        return Known(known_inputs(examples, recipe), truth, numbers_of(examples, len(recipe.data.numbers)))
+        numbers = numbers_of(examples, len(recipe.data.numbers))
+        return Known(known_inputs(examples, recipe), truth, numbers, known_pixels(examples, recipe))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from seq2see.data import Pair
 from seq2see.data.columns import (
     COLUMNS,
@@ -19,7 +21,9 @@ from seq2see.data.columns import (
     WordEnds,
     Words,
 )
+from seq2see.data.columns.contract import ImageShape
 from seq2see.errors import RunError, SettingsError
+from seq2see.evaluation.floors import Pixels
 from seq2see.goals.contract import Columns, Examples
 from seq2see.models.fronts import ImageFrontSettings, WordFrontSettings
 from seq2see.recipe import Recipe
@@ -30,12 +34,16 @@ __all__ = [
     "images_are_read",
     "known_features",
     "known_inputs",
+    "known_pixels",
     "learn_images",
     "learn_sources",
     "refuse_class_settings",
     "refuse_several_targets",
     "vocabularies",
 ]
+
+_FLOOR_SIDE = 64
+"""Pixels of the longer side of an image for a few lines of code, which hold one for each class."""
 
 
 def learn_sources(
@@ -186,6 +194,18 @@ def refuse_class_settings(recipe: Recipe) -> None:
 def known_inputs(examples: Sequence[Pair], recipe: Recipe) -> list[str]:
     """What a few lines of code get to read: of images nothing, since their names may tell the answer."""
     return ["image" if recipe.data.images is not None else one.source for one in examples]
+
+
+def known_pixels(examples: Sequence[Pair], recipe: Recipe) -> Pixels | None:
+    """The pixels of images at the size at which they are trained on, or smaller."""
+    data = recipe.data
+    if data.images is None or data.image_size is None:
+        return None
+    channels = 1 if data.image_colours == "grey" else 3
+    scale = min(1.0, _FLOOR_SIDE / max(data.image_size))
+    height, width = (max(1, round(side * scale)) for side in data.image_size)
+    column = Images(ImageShape(channels, height, width, (0.0,) * channels, (1.0,) * channels), data.image_fit)
+    return lambda rows: np.concatenate(column.encode([examples[row] for row in rows]))
 
 
 def vocabularies(columns: Columns) -> dict[str, Vocabulary]:
