@@ -39,16 +39,15 @@ class Convolved(nn.Module):
 
     def forward(self, maps: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, outputs, H / stride, W / stride)."""
-        found: Tensor = self.norm(self._convolved(maps))
+        one = self.convolution
+        if one.kernel_size == (1, 1) and one.stride != (1, 1):
+            # The same, and safe: with steps, oneDNN writes past its memory where a map has few channels.
+            rows, columns = one.stride
+            maps = F.conv2d(maps[:, :, ::rows, ::columns], one.weight)
+        else:
+            maps = one(maps)
+        found: Tensor = self.norm(maps)
         return F.relu(found, inplace=True) if self.activation else found
-
-    def _convolved(self, maps: Tensor) -> Tensor:
-        (kernel, _), (stride, _) = self.convolution.kernel_size, self.convolution.stride
-        if kernel == 1 and stride > 1:
-            # The same with fewer places. With a stride, torch 2.13 writes beyond its memory while it computes
-            # gradients of a few channels that lie last.
-            return F.conv2d(maps[:, :, ::stride, ::stride], self.convolution.weight)
-        return self.convolution(maps)  # type: ignore[no-any-return]
 
 
 class BasicBlock(nn.Module):
