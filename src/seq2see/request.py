@@ -28,6 +28,7 @@ __all__ = [
     "goal_for",
     "not_begun",
     "refuse_decoder",
+    "settings_asked",
     "writing",
 ]
 
@@ -138,9 +139,18 @@ class Request:
 
 def goal_asked(request: Request) -> str:
     """The goal that a request will have: the one that it names, or that the data look like."""
-    named, given = given_settings(request)
-    layers = [task_settings(request.data), named, given, request.wishes(Path())]
+    layers = _layers(request)
     return goal_for(reduce(merge, layers), compose_asked(layers, request.recipe or "recipe"))[0]
+
+
+def settings_asked(request: Request) -> dict[str, Any]:
+    """All settings that a request has before any is chosen."""
+    return reduce(merge, _layers(request))
+
+
+def _layers(request: Request) -> list[dict[str, Any]]:
+    named, given = given_settings(request)
+    return [task_settings(request.data), named, given, request.wishes(Path())]
 
 
 def compose_asked(layers: Sequence[dict[str, Any]], origin: str) -> Parts:

@@ -11,9 +11,11 @@ from seq2see.cli.train import watched
 from seq2see.data.tasks import is_task
 from seq2see.errors import RunError, SettingsError
 from seq2see.goals import goal_named
+from seq2see.goals.image_choices import IMAGE_LADDERS, images_asked
 from seq2see.lab.ladder import Ladder, climb
+from seq2see.models.fronts import FRONTS, ImageFrontSettings
 from seq2see.recipe import preset
-from seq2see.request import Request, goal_asked
+from seq2see.request import Request, goal_asked, settings_asked
 
 __all__ = ["climb_and_write", "ladder", "show"]
 
@@ -29,7 +31,14 @@ def ladder(options: dict[str, Any], presets: str | None, seeds: Sequence[int], a
     for name in names:
         preset(name)  # a misspelt last name is told before the first model is trained
     asked = Request(**options)
-    names = names or list(goal_named(goal_asked(asked)).ladder)
+    goal, images = goal_asked(asked), images_asked(settings_asked(asked))
+    if images and goal not in IMAGE_LADDERS:
+        raise SettingsError(f"images are for --goal {', '.join(IMAGE_LADDERS)}, and the goal is {goal}")
+    usual = IMAGE_LADDERS[goal] if images else goal_named(goal).ladder
+    names = names or list(usual)
+    for name in names:
+        if why := _misfit(settings_asked(replace(asked, preset=name)).get("model", {}), goal, images):
+            raise SettingsError(f"preset {name!r} {why}; choose others, such as {', '.join(usual)}")
     request = _with_budget(asked)
     folder = request.out or str(Path("runs") / f"{request.stem}-ladder")
     again = ["seq2see", *sys.argv[1:]]
@@ -62,6 +71,19 @@ def show(found: Ladder, title: str | None = None) -> None:
     shown.collapse_padding, shown.pad_edge = True, False  # many columns, and a terminal may be narrow
     results.print(shown)
     results.print(found.caption())
+
+
+def _misfit(model: dict[str, Any], goal: str, images: bool) -> str | None:
+    """Why a model cannot be trained, as far as images are concerned."""
+    front = FRONTS.get(model.get("front", {}).get("kind", "tokens"))
+    if front is not None and issubclass(front.settings, ImageFrontSettings) != images:
+        return (
+            "reads texts, and the sources are images" if images else "reads images, and the sources are texts"
+        )
+    if images and (model.get("decoder") is not None) != (goal == "generate"):
+        what = "has no decoder" if goal == "generate" else "writes captions"
+        return f"{what}, and the goal is {goal}"
+    return None
 
 
 def _with_budget(request: Request) -> Request:

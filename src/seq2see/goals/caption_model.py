@@ -70,8 +70,9 @@ class CaptionModel(TextModel):
         return 1
 
     def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
-        """An image counts as one."""
-        return [1] * len(outcome)
+        """Images have no length: how many words the first right caption of each has."""
+        assert isinstance(outcome, Captions)
+        return [len(one.references[0].split()) for one in outcome.examples]
 
     @property
     def images(self) -> Images:

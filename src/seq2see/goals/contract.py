@@ -82,7 +82,7 @@ class Predictor(Protocol):
         """Pieces of an example that training never showed."""
 
     def outcome_lengths(self, examples: Sequence[Pair], outcome: Outcome) -> list[int]:
-        """How many tokens the source of each answer of an outcome of all examples has."""
+        """How many tokens the source of each answer has; of images, how many words the caption."""
 
     def source_length(self, example: Pair) -> int:
         """How many tokens the source of an example has."""

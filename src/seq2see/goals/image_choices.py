@@ -13,7 +13,7 @@ from seq2see.data.values import many
 from seq2see.goals.choices import Choice
 from seq2see.recipe import preset
 
-__all__ = ["choose_captions", "choose_images", "images_asked"]
+__all__ = ["IMAGE_LADDERS", "choose_captions", "choose_images", "images_asked"]
 
 _LOOKED_AT = 64
 _SMALL = 64
@@ -21,6 +21,14 @@ _SMALL = 64
 _BATCH = 128
 _READ_TOGETHER = 256
 """Images that are answered together."""
+
+
+IMAGE_LADDERS = {
+    "classify": ("resnet-tiny", "vit-tiny"),
+    "regress": ("resnet-tiny", "vit-tiny"),
+    "generate": ("caption-plain", "caption-tiny", "caption-transformer"),
+}
+"""Presets that `seq2see ladder` compares where sources are images, by goal."""
 
 
 def images_asked(asked: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from seq2see.data.tasks import is_task
 from seq2see.evaluation import METRICS, metrics_for, score
-from seq2see.figures import line_figure
+from seq2see.figures import Points, line_figure
 from seq2see.files import replace_bytes, replace_text
 from seq2see.training.log import read_log
 from seq2see.workflow import Request, Trained
@@ -64,6 +64,8 @@ class Ladder:
     unit: str
     rungs: tuple[Rung, ...]
     floor: Floor | None = None
+    along: str = "source length"
+    """What the buckets are told apart by."""
 
     @property
     def presets(self) -> list[str]:
@@ -123,27 +125,28 @@ class Ladder:
 
     def figure(self, kind: Literal["png", "svg"]) -> bytes:
         """The score against the source's length."""
-        series = {
-            preset: [
-                (f"{low}-{high}", found)
-                for low, high in self.lengths()
-                if (found := self.scores_at(preset, (low, high)))
-            ]
-            for preset in self.presets
-        }
+        series = {preset: self._points(preset) for preset in self.presets}
         name = self.data if is_task(self.data) else Path(self.data.split(",")[0]).name
         unit = METRICS[self.metric].unit
         up = f"dev {self.metric} ({unit})" if unit else f"dev {self.metric}"
-        return line_figure(series, name, f"source length ({self.unit})", up, kind)
+        return line_figure(series, name, f"{self.along} ({self.unit})" if self.lengths() else "", up, kind)
+
+    def _points(self, preset: str) -> Points:
+        """The scores of a model at each length, or of all examples where they have none."""
+        if not self.lengths():
+            return [("all", [rung.score for rung in self.of(preset)])]
+        return [
+            (f"{low}-{high}", found)
+            for low, high in self.lengths()
+            if (found := self.scores_at(preset, (low, high)))
+        ]
 
     def caption(self) -> str:
         """What the numbers are."""
         seeds = len({rung.seed for rung in self.rungs})
         mean = f"means of {seeds} seeds; " if seeds > 1 else ""
-        return (
-            f"{mean}{self.metric} on held-out examples (texts: greedy); the last columns by source length in "
-            f"{self.unit}"
-        )
+        lengths = f"; the last columns by {self.along} in {self.unit}" if self.lengths() else ""
+        return f"{mean}{self.metric} on held-out examples (texts: greedy){lengths}"
 
 
 def climb(
@@ -156,7 +159,7 @@ def climb(
     """Train each preset with each seed in a folder of its own; what is there already is taken as it is."""
     folder = Path(request.out or "runs/ladder")
     rungs: list[Rung] = []
-    metric, unit, floor = "exact", "tokens", None
+    metric, along, unit, floor = "exact", "", "tokens", None
     for seed in seeds:
         for preset in presets:
             tell(f"{preset}, seed {seed}")
@@ -165,15 +168,19 @@ def climb(
             trained = train(replace(request, preset=preset, seed=seed, out=str(out), resume=started))
             watched = trained.model.recipe.training.metric
             rungs.append(_measured(preset, seed, trained, watched if watched != "loss" else None))
-            metric, unit = rungs[-1].metric, _unit(trained)
+            metric, (along, unit) = rungs[-1].metric, _along(trained)
             floor = trained.floor
     below = Floor(floor.name, floor.scores.get(metric)) if floor is not None else None
-    return Ladder(request.data, metric, unit, tuple(rungs), below)
+    return Ladder(request.data, metric, unit, tuple(rungs), below, along)
 
 
-def _unit(trained: Trained) -> str:
+def _along(trained: Trained) -> tuple[str, str]:
+    """What examples are told apart by, and in which unit: images have no length, but their captions have."""
     recipe = trained.model.recipe
-    return recipe.text.source.kind if recipe.model.front.kind == "tokens" else recipe.model.front.kind
+    if recipe.data.images is not None:
+        return ("caption length", "words") if recipe.goal == "generate" else ("", "")
+    kind = recipe.model.front.kind
+    return "source length", recipe.text.source.kind if kind == "tokens" else kind
 
 
 def _measured(preset: str, seed: int, trained: Trained, metric: str | None) -> Rung:
@@ -183,7 +190,7 @@ def _measured(preset: str, seed: int, trained: Trained, metric: str | None) -> R
     # The first step also warms caches up, so it says little of the speed.
     records = read_log(trained.folder / "metrics.jsonl")
     speeds = [record["tokens_per_second"] for record in records if "tokens_per_second" in record][1:]
-    lengths = model.outcome_lengths(trained.dev, outcome)
+    lengths = model.outcome_lengths(trained.dev, outcome) if _along(trained)[0] else []
     return Rung(
         preset,
         seed,
@@ -203,6 +210,8 @@ def _measured(preset: str, seed: int, trained: Trained, metric: str | None) -> R
 
 def buckets(lengths: Sequence[int]) -> list[tuple[int, int, list[int]]]:
     """The places of examples by source length, in steps that are round numbers; empty ones are left out."""
+    if not lengths:
+        return []
     width = next(step for step in _round_steps() if -(-max(lengths) // step) <= _MOST_BUCKETS)
     held: dict[int, list[int]] = {}
     for place, length in enumerate(lengths):
