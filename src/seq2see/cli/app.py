@@ -12,6 +12,7 @@ from seq2see.cli.options import (
     By,
     CategoryColumns,
     Device,
+    Edits,
     Engine,
     FeatureColumn,
     Goal,
@@ -171,13 +172,7 @@ def predict(
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
-    edit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="EDIT",
-            help="Change attention, as 'off at=decoder.*.cross heads=0 how=uniform'; repeatable.",
-        ),
-    ] = None,
+    edit: Edits = None,
     show_attention: Annotated[
         bool, typer.Option("--show-attention", help="Draw where each output looked, on standard error.")
     ] = False,
@@ -266,6 +261,7 @@ def evaluate(
     device: Device = "auto",
     engine: Engine = "auto",
     int8: Int8 = False,
+    edit: Edits = None,
     json: Json = False,
 ) -> None:
     """Score a run on a file of examples, with the metrics that fit the goal."""
@@ -273,7 +269,7 @@ def evaluate(
     from seq2see.cli.predict import Asked
 
     options = {"beam": beam, "hard_attention": hard or None}
-    asked = Asked(device, engine, int8, as_json=json, options=options)
+    asked = Asked(device, engine, int8, edits=edit or (), as_json=json, options=options)
     columns = named_columns(source, target, features, numbers, categories, images)
     verb.evaluate(run, file, columns, asked, by, worst, figure, floor, control, worst_figure)
 

@@ -21,6 +21,7 @@ from seq2see.goals import Predictor, load
 from seq2see.goals.text_model import TextModel
 from seq2see.goals.text_values import COUNTED
 from seq2see.judgement import Judgement, judge, training_examples
+from seq2see.lens.edits import parse_edit
 
 __all__ = ["compare", "evaluate"]
 
@@ -48,8 +49,10 @@ def evaluate(
     examples = examples_for(model, file, columns)
     options = dict(asked.options)
     counted = _counted(model, examples, by, options)
-    if isinstance(model, TextModel):
+    if isinstance(model, TextModel) and not asked.edits:
         choose_engine(model, run, asked)
+    if asked.edits:
+        options["edits"] = [parse_edit(edit) for edit in asked.edits]
     found = judge(model, examples, options, training_examples(model) if floor else None, control=control)
     if isinstance(found.outcome, Captions) and not has_cider():
         say(CIDER_NEEDS)

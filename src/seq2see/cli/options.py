@@ -13,6 +13,7 @@ __all__ = [
     "By",
     "CategoryColumns",
     "Device",
+    "Edits",
     "Engine",
     "FeatureColumn",
     "Goal",
@@ -50,6 +51,14 @@ HostNames = Annotated[
     typer.Option(metavar="NAME", help="A further name that this machine goes by; repeatable."),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
+Edits = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="EDIT",
+        help="Change attention, as 'off at=decoder.*.cross heads=0 how=uniform', or leave out a residual "
+        "block, as 'skip block=encoder.1.0'; repeatable.",
+    ),
+]
 Engine = Annotated[
     str, typer.Option(help="auto, torch, ctranslate2; auto takes ctranslate2 where it is there and fits.")
 ]

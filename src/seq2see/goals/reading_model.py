@@ -21,6 +21,7 @@ from seq2see.evaluation import Outcome
 from seq2see.goals.shown import Shown
 from seq2see.goals.windows import take
 from seq2see.layers.attention import Watch
+from seq2see.lens.blocks import skipping
 from seq2see.lens.edits import Edit
 from seq2see.lens.image_reading import ImageLens
 from seq2see.lens.pictures import grid_of
@@ -249,7 +250,8 @@ class ReadingModel(Shown, ABC, Generic[A]):
                 name: column.collate([rows[name][row] for row in chosen]) for name, column in inputs.items()
             }
             batch = Batch(sides, np.asarray(chosen)).to(self.device)
-            outputs = self.batch_outputs(batch.sides, watching() if watching is not None else None)
+            with skipping(self.network, edits):
+                outputs = self.batch_outputs(batch.sides, watching() if watching is not None else None)
             for row, output in zip(chosen, outputs.float().cpu(), strict=True):
                 found[row] = output
         return found

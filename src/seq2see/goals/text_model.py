@@ -24,6 +24,7 @@ from seq2see.goals.limits import Limited
 from seq2see.goals.text_values import NO_OUTPUT, By, Output, Source, counted_by
 from seq2see.goals.windows import in_windows
 from seq2see.lens.attribution import ATTRIBUTIONS
+from seq2see.lens.blocks import skipping
 from seq2see.lens.edits import Edit
 from seq2see.lens.recording import Recording
 from seq2see.lens.request import LensRequest
@@ -135,7 +136,13 @@ class TextModel(Limited):
 
         def start(taken: list[Source], first: int) -> Callable[[], list[list[list[Output]]]]:
             wait = self._start(engine, taken, plan, first)
-            return lambda: self._noted(taken, wait(), into, edits)
+
+            def finish() -> list[list[list[Output]]]:
+                with skipping(self.network, edits):  # our own loop, which edits need, searches only now
+                    found = wait()
+                return self._noted(taken, found, into, edits)
+
+            return finish
 
         return in_windows(sources, engine, ready, start)
 

@@ -10,7 +10,7 @@ from seq2see.errors import SettingsError
 from seq2see.layers.attention import Watch, harden
 from seq2see.lens import weights as change
 from seq2see.lens.blocks import check_parts
-from seq2see.lens.edits import Block, Borrow, Edit, Hard, Off, OnWeights, Pin, Temperature, Top
+from seq2see.lens.edits import Block, Borrow, Edit, Hard, Off, OnWeights, Pin, Skip, Temperature, Top
 from seq2see.settings import near
 
 __all__ = [
@@ -54,7 +54,8 @@ def check_addresses(edits: Sequence[Edit], network: nn.Module) -> None:
 def check_for_any(edits: Sequence[Edit]) -> None:
     """Refuse edits that only make sense for one text, where many texts are answered."""
     for edit in edits:
-        if not isinstance(edit, Off | Hard | Top | Temperature) or getattr(edit, "how", None) == "mean":
+        fits = isinstance(edit, Off | Hard | Top | Temperature | Skip)
+        if not fits or getattr(edit, "how", None) == "mean":
             what = "off with how=mean" if isinstance(edit, Off) else edit.kind
             raise SettingsError(
                 f"the edit {what!r} is made for one source; give it to model.attention(text, edits=...)"
