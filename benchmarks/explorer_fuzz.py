@@ -107,6 +107,8 @@ READ = """() => {
 class Hands:
     """Random actions on a page, each of which may find nothing to act on."""
 
+    kinds, fields, links = KINDS, FIELDS, LINKS
+
     def __init__(self, page: Page, address: str, seed: int) -> None:
         self.page, self.address, self.chance = page, address, random.Random(seed)
         self.actions: list[tuple[int, Callable[[], object]]] = [
@@ -198,8 +200,8 @@ class Hands:
         self.press("#tab-edit")
         if self.chance.random() < 0.4 and self.press_one("#quick button"):
             return
-        self.page.select_option("#edit-kind", self.pick(KINDS), timeout=1500)
-        for name, values in FIELDS.items():
+        self.page.select_option("#edit-kind", self.pick(self.kinds), timeout=1500)
+        for name, values in self.fields.items():
             field = self.page.locator(f"input#edit-{name}")
             if field.count() and self.chance.random() < 0.8:
                 field.fill(self.pick(values), timeout=1500)
@@ -236,7 +238,11 @@ class Hands:
     def follow_link(self) -> None:
         if self.chance.random() < 0.5:
             self.page.goto("about:blank")
-        self.page.goto(f"{self.address}#{self.pick(LINKS)}")
+        self.page.goto(f"{self.address}#{self.pick(self.links)}")
+
+
+Tells = Callable[[Page, str, Seen, Any], None]
+"""Holds what the page tells of a view against what the server answers."""
 
 
 def settle(page: Page) -> None:
@@ -245,7 +251,7 @@ def settle(page: Page) -> None:
     page.locator("body[data-phase]:not([data-phase=asking]):not([data-busy])").wait_for(timeout=30_000)
 
 
-def agree(page: Page, address: str) -> str:
+def agree(page: Page, address: str, tells: Tells) -> str:
     """Whether header, picture, status and server say the same; raises where they do not. Gives the phase."""
     if not page.url.startswith(address):
         page.goto(address)
@@ -262,9 +268,7 @@ def agree(page: Page, address: str) -> str:
         hold(asked.status == 200, f"what is shown is refused by the server: {asked.status}", seen)
         answer = asked.json()
         hold(answer["id"] == seen.id, "the picture has another name than what it was asked for", seen)
-        said = seen.output.replace("…", "").split()
-        hold(" ".join(said) in " ".join(map(visible, answer["predicted"])), "the output is another", seen)
-        told(page, address, seen, answer)
+        tells(page, address, seen, answer)
     named(seen)
     if seen.phase == "shown":
         shown(seen, answer)
@@ -302,7 +306,9 @@ def shown(seen: Seen, answer: Any) -> None:
 
 
 def told(page: Page, address: str, seen: Seen, answer: Any) -> None:
-    """The line at the foot of the page tells a weight that the server has."""
+    """The output is the server's, and the line at the foot of the page tells a weight that the server has."""
+    said = seen.output.replace("…", "").split()
+    hold(" ".join(said) in " ".join(map(visible, answer["predicted"])), "the output is another", seen)
     cell = re.match(
         r"(step|place) (\d+): .*?looks at \u2068(.*?)\u2069(?: \(not known\))? with ([<\d.]+), "
         r"(?:head (\d+)|mean of the heads) of ([\w.]+)",
@@ -339,7 +345,9 @@ def hold(holds: bool, what: str, seen: Seen) -> None:
         raise DisagreementError(f"{what}\n  {seen}")
 
 
-def play(page: Page, address: str, seed: int, count: int) -> tuple[Counter[str], list[str]]:
+def play(
+    page: Page, address: str, seed: int, count: int, make: type[Hands], tells: Tells
+) -> tuple[Counter[str], list[str]]:
     """One seed: how often each phase was found, and what was wrong."""
     wrong: list[str] = []
     expected = re.compile("status of 4|willReadFrequently")
@@ -353,20 +361,20 @@ def play(page: Page, address: str, seed: int, count: int) -> tuple[Counter[str],
     page.on("response", lambda got: complain(f"{got.status} {got.url}") if got.status >= 500 else None)
     page.goto(address)
     settle(page)
-    hands, phases, done = Hands(page, address, seed), Counter[str](), list[str]()
+    hands, phases, done = make(page, address, seed), Counter[str](), list[str]()
     for number in range(1, count + 1):
         done.append(hands.act())
         if number % EVERY and number < count:
             continue
         try:
-            phases[agree(page, address)] += 1
+            phases[agree(page, address, tells)] += 1
         except (DisagreementError, Error) as error:
             wrong.append(f"after {', '.join(done[-EVERY:])} at {page.url}: {error}")
             break
     return phases, wrong
 
 
-def main() -> None:
+def main(make: type[Hands] = Hands, tells: Tells = told, text: str = "dost") -> None:
     """Print what was found for each seed; fails where anything was wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("runs", type=Path, nargs=2)
@@ -375,12 +383,12 @@ def main() -> None:
     parser.add_argument("--actions", type=int, default=100)
     arguments = parser.parse_args()
     failed = False
-    with exploring(arguments.runs[0], "dost", arguments.runs[1]) as (page, address):
+    with exploring(arguments.runs[0], text, arguments.runs[1]) as (page, address):
         browser = page.context.browser
         assert browser is not None
         for seed in range(arguments.first, arguments.first + arguments.seeds):
             context = browser.new_context(viewport={"width": 1280, "height": 800})
-            phases, wrong = play(context.new_page(), address, seed, arguments.actions)
+            phases, wrong = play(context.new_page(), address, seed, arguments.actions, make, tells)
             context.close()
             print(f"seed {seed}: {dict(phases)}", *wrong, sep="\n  ", flush=True)
             failed = failed or bool(wrong)

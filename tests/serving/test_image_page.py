@@ -154,6 +154,27 @@ def test_blocks_are_switched_and_measured(page, addresses, image_models):
     assert view_id(page) == plain
 
 
+def test_a_block_that_is_switched_while_edits_are_left_out_brings_them_back(page, addresses, image_models):
+    edits = [Hide(places=[3]), Skip(block="encoder.1.1")]
+    changed = image_models["resnet"].attention(PLACE + SCENE, edits=edits)
+    open_at(page, addresses["resnet"], "edits=hide:3&plain=1")
+    before = view_id(page)
+    page.uncheck("[data-block='encoder.1.1']")
+    another_view(page, before)
+    expect(page.locator("#score")).to_contain_text(f"{changed.log_probability:.3f}".replace("-", "−"))
+    expect(page.locator("#edit-bar")).to_contain_text("2 edits on")
+
+
+def test_a_name_is_asked_for_when_its_field_is_left(page, addresses):
+    open_at(page, addresses["resnet"])
+    page.focus("#text")
+    page.keyboard.type("x")
+    expect(page.locator("body")).to_have_attribute("data-phase", "shown")
+    page.click("#answer-title")
+    expect(page.locator("body[data-phase=refused]")).to_be_visible()
+    expect(page.locator("#still")).to_contain_text("Below is still")
+
+
 def test_another_image_is_chosen_by_name_or_uploaded(page, addresses, image_models, tmp_path):
     model = image_models["caption"]
     open_at(page, addresses["caption"])

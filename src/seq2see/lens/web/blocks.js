@@ -88,7 +88,8 @@ export class Blocks {
   toggle(block, event) {
     const { asked } = this.explorer;
     const edits = asked.edits.filter((edit) => edit.kind !== "skip" || edit.block !== block);
-    this.explorer.change({ edits: event.target.checked ? edits : [...edits, { kind: "skip", block }] }, event);
+    const next = event.target.checked ? edits : [...edits, { kind: "skip", block }];
+    this.explorer.change({ edits: next, plain: false }, event);
   }
 
   /** One canvas for each stage. */

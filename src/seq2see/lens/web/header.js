@@ -152,6 +152,10 @@ export class Header {
         const half = images && id === "text" && !names.includes(event.target.value);
         if (!event.isComposing && !half) this.timer = setTimeout(() => this.run(), TYPED);
       },
+      // Whoever leaves the field means what stands there.
+      change: () => {
+        if (id === "text" && this.explorer.model.images && this.text.value !== this.asked.text) this.run();
+      },
     });
     return field;
   }
