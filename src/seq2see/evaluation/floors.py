@@ -190,7 +190,7 @@ def _most_frequent_caption(train: Known, test: Known, seed: int) -> Captions:
 
 
 def _pairs_of_characters(train: Known, test: Known, seed: int) -> Foretold:
-    """Each character told from the one before it: counts of pairs, and one pair more by counts of characters."""
+    """Each character told from the one before it: counts of pairs, smoothed by counts of characters."""
     single = Counter(character for text in train.inputs for character in text)
     pairs = Counter(pair for text in train.inputs for pair in zip(("", *text), text, strict=False))
     before: Counter[str] = Counter()
