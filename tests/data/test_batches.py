@@ -183,3 +183,36 @@ def test_fill():
     assert fill([[5, 6], []], PAD, BEGIN)[0].tolist() == [[BEGIN, 5, 6], [BEGIN, PAD, PAD]]
     assert fill([], PAD)[0].shape == (0, 0)
     assert fill([np.array([65_535], "uint16")], PAD)[0].dtype == torch.long
+
+
+def captions(images: int, each: int) -> Encoded:
+    """Sources that several targets share, in mixed order."""
+    data = corpus([5] * images, [5] * images)
+    places = np.random.default_rng(2).permutation(np.repeat(np.arange(images), each))
+    source = data["source"]
+    columns = {"source": Ragged(source.values, source.offsets, places), "target": data["target"]}
+    columns["target"] = corpus([5] * len(places), [5] * len(places))["target"]
+    return Encoded(columns, lines=np.arange(len(places)), left_out=0, unknown={})
+
+
+def test_a_batch_holds_a_shared_source_once() -> None:
+    data = captions(40, 5)
+    batches = batches_of(data, 10_000, 3, 20, False)
+    seen = list(islice(batches, 10))
+    assert sorted(np.concatenate([batch.lines for batch in seen])) == list(range(200))
+    for batch in seen:
+        assert len(batch["source"].values) == 4 and len(batch["target"].values) == len(batch) == 20
+        assert batch.shared is not None
+        for line, source in zip(batch.lines, batch["source"].values[batch.shared], strict=True):
+            assert source.tolist() == data["source"][line].tolist()
+
+
+def test_sources_that_are_shared_come_in_a_new_order_each_epoch() -> None:
+    batches = batches_of(captions(40, 5), 10_000, 3, 20, False)
+    first, second = (np.concatenate([batch.lines for batch in islice(batches, 10)]) for _ in range(2))
+    assert first.tolist() != second.tolist()
+
+
+def test_sources_of_their_own_are_not_gathered() -> None:
+    batch = next(iter(batches_of(captions(40, 1), 10_000, 3, 20, False)))
+    assert batch.shared is None and len(batch["source"].values) == 20

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from seq2see.data.encoded import Columns, Encoded
 from seq2see.data.sides import Batch
@@ -74,11 +75,19 @@ class Batches(Stream):
 
     def _epoch(self, epoch: int) -> Iterator[npt.NDArray[np.int64]]:
         random = np.random.default_rng([self._seed, epoch])
-        order = random.permutation(len(self._data))
+        order = self._together(random.permutation(len(self._data)), random)
         for start in range(0, len(order), _POOL):
             cut = self._cut(order[start : start + _POOL])
             for place in random.permutation(len(cut)):
                 yield cut[place]
+
+    def _together(self, order: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Put examples that share a source side by side, so that one batch reads it once."""
+        places = self._data["source"].places
+        if self._by_length or places is None:
+            return order
+        ranks = random.permutation(int(places.max()) + 1)
+        return order[np.argsort(ranks[places[order]], kind="stable")]
 
     def _cut(self, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
         """Sort rows by length, unless they are to stay mixed, and cut them where the budget is full.
@@ -114,8 +123,13 @@ class Batches(Stream):
         return most - int(np.argmax(full[least - 1 :][::-1]))
 
     def _batch(self, rows: npt.NDArray[np.int64]) -> Batch:
+        sources, shared = rows, None
+        if (places := self._data["source"].places) is not None:
+            _, first, which = np.unique(places[rows], return_index=True, return_inverse=True)
+            if len(first) < len(rows):
+                sources, shared = rows[first], torch.from_numpy(which)
         sides = {
-            name: column.collate([self._data[name][row] for row in rows])
+            name: column.collate([self._data[name][row] for row in (sources if name == "source" else rows)])
             for name, column in self._columns.items()
         }
-        return Batch(sides, np.asarray(self._data.lines[rows]))
+        return Batch(sides, np.asarray(self._data.lines[rows]), shared)

@@ -33,6 +33,8 @@ class Batch:
 
     sides: Mapping[str, Side]
     lines: npt.NDArray[np.int64]
+    shared: Tensor | None = None
+    """Where examples share a source, as captions of one image do: the row of its source for each of them."""
 
     def __getitem__(self, name: str) -> Side:
         return self.sides[name]
@@ -44,4 +46,5 @@ class Batch:
         """The same batch on another device."""
         if device.type == "cpu":
             return self
-        return Batch({name: side.to(device) for name, side in self.sides.items()}, self.lines)
+        shared = self.shared.to(device, non_blocking=True) if self.shared is not None else None
+        return Batch({name: side.to(device) for name, side in self.sides.items()}, self.lines, shared)

@@ -62,7 +62,12 @@ class Network(nn.Module):
 
     def forward(self, batch: Batch) -> Loss:
         """The loss of a batch."""
-        return self.head.loss(self.encode(batch.sides), None, batch)
+        return self.head.loss(self.read(batch), None, batch)
+
+    def read(self, batch: Batch) -> Memory:
+        """The source of each example; one that several share is read once."""
+        memory = self.encode(batch.sides)
+        return memory if batch.shared is None else memory.select(batch.shared)
 
     def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
         """Read the source once, for whatever follows."""
@@ -130,7 +135,7 @@ class EncoderDecoder(Writer):
 
     def forward(self, batch: Batch) -> Loss:
         """Cross-entropy of the target of a batch, and how many tokens it has."""
-        memory = self.encode(batch.sides)
+        memory = self.read(batch)
         output = self.decoder(batch["target"].values[:, :-1], memory)
         return self.head.loss(memory, output, batch)
 
