@@ -287,7 +287,7 @@ class View:
             unknown=self.unknown._replace(tokens=unknown),
             asked=self.asked._replace(words=True) if self.asked is not None else None,
             source=_joined(self.source, source),
-            read=_joined(self.read, said),
+            read=_joined(self.read, read),
             predicted=_joined(self.predicted, said),
             weights=merged,
             steps=[] if self.kind == "text" else self.steps,
