@@ -13,7 +13,7 @@ demo: .venv/demo
 
 test: .venv/dev .venv/chromium .venv/page
 	node --test tests/web/*.test.js
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: .venv/dev .venv/page
 	$(BIN)/ruff format --check .

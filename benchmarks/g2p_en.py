@@ -4,9 +4,12 @@ The package (Apache-2.0) is not part of the project: `pip download --no-deps g2p
 name its folder `g2p_en`. Only the network is compared: what the package looks up in a dictionary is left out,
 so what it imports for that is replaced by stand-ins. The words are the first column of any file, in any case.
 
-With `--run`, another run of ours reads the same words; error rates are against the second column, without
-stress, any of several pronunciations being right. Run it as
-`python -m benchmarks.g2p_en --package FOLDER --words FILE [--run RUN]`.
+With `--run`, a run of ours that was trained on other words reads the same ones, with its own beam and
+greedily; words that stand in its training file are refused. g2p-en was trained on CMUdict itself, so it may
+have seen them. Error rates are against the second column, without stress, any of several pronunciations
+being right. Run it as
+`python -m benchmarks.g2p_en --package FOLDER --words FILE [--run RUN]`; RUN is made by
+`seq2see train cmudict/train.tsv.gz --dev cmudict/dev.tsv.gz --out RUN`.
 """
 
 import argparse
@@ -25,8 +28,8 @@ import seq2see
 from seq2see.exchange.importing import import_model
 
 
-def words_of(path: Path, count: int) -> dict[str, set[str]]:
-    """Words as the file spells them, each with its pronunciations, evenly chosen."""
+def words_of(path: Path, count: int | None = None) -> dict[str, set[str]]:
+    """Words as the file spells them, each with its pronunciations; so many of them, evenly chosen."""
     read = gzip.open if path.suffix == ".gz" else open
     found: dict[str, set[str]] = {}
     with read(path, "rt", encoding="utf-8") as file:
@@ -34,7 +37,7 @@ def words_of(path: Path, count: int) -> dict[str, set[str]]:
             word, _, said = line.rstrip("\n").partition("\t")
             if re.fullmatch("[a-z]+", word.lower()):
                 found.setdefault(word, set()).add(_plain(said))
-    step = max(1, len(found) // count)
+    step = max(1, len(found) // count) if count else 1
     return dict(list(found.items())[::step][:count])
 
 
@@ -82,9 +85,13 @@ def main() -> None:
     answers = {"g2p-en": expected, "brought in": found}
     if given.run is not None:
         other = seq2see.load(given.run, "cpu")
-        began = time.perf_counter()
-        answers[str(given.run)] = other(list(words))
-        print(f"words/s of {given.run}: {len(words) / (time.perf_counter() - began):,.0f}")
+        if seen := words.keys() & words_of(Path(other.recipe.data.train)).keys():
+            sys.exit(f"{len(seen):,} of the words stand in the training file of {given.run}, as {min(seen)}")
+        for beam in (other.recipe.decoding.beam, 1):
+            name = f"{given.run}, beam {beam}"
+            began = time.perf_counter()
+            answers[name] = other(list(words), beam=beam)
+            print(f"words/s of {name}: {len(words) / (time.perf_counter() - began):,.0f}")
     for name, said in answers.items():
         wrong = sum(_plain(one) not in right for one, right in zip(said, words.values(), strict=True))
         print(f"word error rate of {name}: {100 * wrong / len(words):.1f} %")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from seq2see.data import Pair
@@ -18,6 +19,8 @@ __all__ = ["Floor", "Judgement", "floor_of", "judge", "training_examples"]
 
 _MOST_TRAINING = 20_000
 """Training examples that a floor is made of."""
+_MOST_PASSAGES = 6_000
+"""The same of running text."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +147,8 @@ def training_examples(model: Predictor) -> list[Pair] | None:
     data = model.recipe.data
     try:
         file = checked_file(data.train, data, goal_named(model.recipe.goal), training=True)
-        if file.running:
-            return None  # there is no floor under running text, which may be large
+        if file.running:  # it may be large
+            return list(islice(file.pairs("skip"), _MOST_PASSAGES)) or None
         if isinstance(file, ImageFile):
             file.looks_at = "name"  # a floor knows the targets alone
         found = list(file.pairs("skip"))

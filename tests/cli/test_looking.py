@@ -68,6 +68,28 @@ def test_heads_are_weighed(seq2see: Command, trained: Path, tmp_path: Path) -> N
     assert {len(changes) for changes in found["changes"].values()} == {4}
 
 
+def test_what_heads_look_at_is_printed(seq2see: Command, trained: Path) -> None:
+    pairs = trained.parent / "pairs.tsv"
+    said = seq2see("heads", trained, pairs, "--patterns", "--most", 10)
+    assert said.code == 0, said.err
+    assert "the same token elsewhere" in said.out and "mean over 10 texts" in said.out
+    found = json.loads(seq2see("heads", trained, pairs, "--patterns", "--most", 10, "--json").out)
+    best = max(
+        (values["previous"], f"{address} head {head}")
+        for address, heads in found["heads"].items()
+        for head, values in enumerate(heads)
+        if "previous" in values
+    )
+    (row,) = (line for line in said.out.splitlines() if "the token before" in line)
+    assert row.split() == [
+        *["previous", "the", "token", "before"],
+        *row.split()[4:5],
+        *f"{best[0]:.2f} {best[1]}".split(),
+    ]
+    refused = seq2see("heads", trained, pairs, "--patterns", "--metric", "exact")
+    assert refused.code == 2 and "--patterns takes none of" in refused.err
+
+
 def test_the_effect_of_a_head_is_that_of_its_edit(trained: Path) -> None:
     from seq2see.data import PairFile
     from seq2see.data.pairs import columns_of

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from seq2see.evaluation import Captions, Classes, LabelSets, Numbers, Tags, Texts, score
+from seq2see.evaluation import Captions, Classes, Foretold, LabelSets, Numbers, Tags, Texts, score
 from seq2see.evaluation.floors import FLOORS, Known, best_floor, floors
 
 WORDS = ["good", "bad", "film", "actor", "story", "plot", "scene", "great", "awful", "dull"]
@@ -125,5 +125,16 @@ def test_large_training_sets_are_sampled():
 
 def test_every_kind_of_outcome_has_a_floor():
     """H: what can be scored has something to be compared with."""
-    assert set(FLOORS) == {Texts, Captions, Classes, LabelSets, Numbers, Tags}
+    assert set(FLOORS) == {Texts, Captions, Classes, LabelSets, Numbers, Tags, Foretold}
     assert all(FLOORS.values())
+
+
+def test_pairs_of_characters_by_hand():
+    """H: what was seen twice, and what never; nats of characters are divided among the model's own tokens."""
+    train, test = Known(["ab", "ab"], ["ab", "ab"]), Known(["ab", "ac"], [(1, 2), (3, 2)])
+    seen, unseen = (2 + 3 / 7) / 3, (0 + 1 / 7) / 3
+    found = floors(Foretold, train, test)["pairs of characters"]
+    assert found.nats == pytest.approx([-2 * np.log(seen), -np.log(seen) - np.log(unseen)])
+    scores = score(found)
+    assert scores["loss"] == pytest.approx(found.nats.sum() / 4)
+    assert scores["bits_per_character"] == pytest.approx(found.nats.sum() / np.log(2) / 4)

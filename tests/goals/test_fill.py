@@ -162,8 +162,16 @@ def test_the_lens_shows_gaps_and_edits_change_them(model: Filler) -> None:
         assert model.attribution(text, kind=kind).shape == (2, size)
     noun = view.source.index(f"▁{NOUNS[1]}")
     assert int(model.attribution(text, kind="occlusion")[0].argmax()) == noun
-    with pytest.raises(DataError, match=r"there is no \[MASK\]"):
-        model.attention("no gap")
+
+
+def test_a_text_without_gaps_still_has_attention(model: Filler) -> None:
+    view = model.attention("the cat sat on the cat", edits=[parse_edit("off at=encoder.0.self heads=0")])
+    assert view.predicted == [] and view.log_probability is None and "no [MASK]" in view.note
+    assert view.effect is not None and view.effect.change == 0
+    assert {"previous", "next", "special", "same"} <= view.summaries("encoder.0.self")[0].keys()
+    for kind in ("gradient", "occlusion"):
+        with pytest.raises(DataError, match=r"there is no \[MASK\]"):
+            model.attribution("no gap", kind=kind)
 
 
 @pytest.mark.parametrize("unit", ["tokens", "spans"])

@@ -150,6 +150,19 @@ def test_the_average_is_the_mean_of_the_last_looks(pairs: Path, tmp_path: Path) 
         torch.testing.assert_close(value, (parts[0][name] + parts[1][name]) / 2)
 
 
+def test_early_looks_stay_out_of_the_average(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[list[int]] = []
+    average = Checkpoints.average
+    monkeypatch.setattr(
+        Checkpoints, "average", lambda self, steps: taken.append(list(steps)) or average(self, steps)
+    )
+    trained = run(pairs, tmp_path / "run", "training.average=5", "training.evaluate_every=4", steps=12)
+    assert trained.progress.averaged == [4, 8, 12]
+    assert taken == [[8, 12]]
+
+
 @pytest.mark.parametrize(
     ("metric", "best", "average", "kept"),
     [

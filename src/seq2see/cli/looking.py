@@ -61,6 +61,9 @@ def heads(
     most: Annotated[int, typer.Option(min=1, help="Sources at the most, evenly chosen.")] = 200,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses at each step; 1 by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw a heat map: .svg, .png or .pdf.")] = None,
+    patterns: Annotated[
+        bool, typer.Option("--patterns", help="What heads look at instead: nothing is switched off.")
+    ] = False,
     source: SourceColumn = None,
     target: TargetColumn = None,
     features: FeatureColumn = None,
@@ -69,8 +72,13 @@ def heads(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Switch off each head in turn, and say what it costs."""
+    """Switch off each head in turn, and say what it costs; or say what heads look at."""
     from seq2see.cli import heads as verb
 
     columns = named_columns(source, target, features, numbers, categories)
+    if patterns:
+        if (how, metric, beam, out) != ("zero", None, None, None):
+            raise typer.BadParameter("--patterns takes none of --how, --metric, --beam and --out")
+        verb.patterns(run, file, most, columns, device, json)
+        return
     verb.heads(run, file, how, metric, most, beam, out, columns, device, json)

@@ -15,6 +15,7 @@ from seq2see.evaluation.outcomes import (
     Captions,
     Classes,
     Example,
+    Foretold,
     LabelSets,
     Numbers,
     Outcome,
@@ -45,7 +46,8 @@ class Known:
     inputs: Sequence[Any]
     """Texts; for tags, the words of sentences."""
     truth: Sequence[Any]
-    """References, class names, sets of labels, numbers, or tags of sentences."""
+    """References, class names, sets of labels, numbers, or tags of sentences; of passages that a model has
+    foretold, how many tokens and characters each has."""
     numbers: NDArray[np.floating[Any]] | None = None
     """(examples, extra columns of numbers); nan where a number is missing."""
     pixels: Pixels | None = None
@@ -234,6 +236,26 @@ def _most_frequent_caption(train: Known, test: Known, seed: int) -> Captions:
     return Captions(_most_frequent_target(train, test, seed).examples, test.unit)
 
 
+def _pairs_of_characters(train: Known, test: Known, seed: int) -> Foretold:
+    """Each character told from the one before it: counts of pairs, smoothed by counts of characters."""
+    single = Counter(character for text in train.inputs for character in text)
+    pairs = Counter(pair for text in train.inputs for pair in zip(("", *text), text, strict=False))
+    before: Counter[str] = Counter()
+    for (first, _), count in pairs.items():
+        before[first] += count
+    every = single.total() + len(single) + 1  # each character once more, and one that was never seen
+
+    def probability(first: str, second: str) -> float:
+        return (pairs[first, second] + (single[second] + 1) / every) / (before[first] + 1)
+
+    nats = [
+        -sum(math.log(probability(*pair)) for pair in zip(("", *text), text, strict=False))
+        for text in test.inputs
+    ]
+    tokens, characters = np.array(test.truth, dtype=int).reshape(-1, 2).T
+    return Foretold(np.array(nats), tokens, characters)
+
+
 FLOORS: Mapping[type[Outcome], Mapping[str, Floor]] = {
     Texts: {"copy": _copy, "most frequent target": _most_frequent_target},
     Captions: {"most frequent caption": _most_frequent_caption},
@@ -241,6 +263,7 @@ FLOORS: Mapping[type[Outcome], Mapping[str, Floor]] = {
     LabelSets: {"majority": _majority_set, "logistic regression": _logistic_regressions},
     Numbers: {"mean": _mean, "ridge": _ridge, "boosted trees": _boosted_trees},
     Tags: {"most frequent tag": _most_frequent_tag},
+    Foretold: {"pairs of characters": _pairs_of_characters},
 }
 """Simple rules by the kind of outcome that they give."""
 IMAGE_FLOORS: Mapping[type[Outcome], Mapping[str, Floor]] = {

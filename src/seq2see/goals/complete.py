@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from seq2see.data import Pair
 from seq2see.data.columns import Passages
 from seq2see.data.kinds import RUNNING
+from seq2see.data.passages import ENDS
 from seq2see.data.survey import Survey
 from seq2see.errors import SettingsError
-from seq2see.evaluation import Outcome
+from seq2see.evaluation import Foretold, Outcome
 from seq2see.evaluation.floors import Known
 from seq2see.goals.choices import Choice
 from seq2see.goals.completer import Completer
@@ -26,6 +29,8 @@ __all__ = ["Complete"]
 
 _SUBWORDS_FROM = 10_000_000
 """Characters of text from which on sub-words are worth their vocabulary."""
+_END = "\0"
+"""Stands for the symbol that ends a document, where characters are counted."""
 _CONTEXT = 128
 _BATCH = 1024
 
@@ -88,8 +93,11 @@ class Complete(KeepsColumns):
     def known(
         self, examples: Sequence[Pair], recipe: Recipe, column: int = 0, outcome: Outcome | None = None
     ) -> Known:
-        """Passages, each of them all that is known of it."""
-        return Known([one.target for one in examples], [one.target for one in examples])
+        """Passages with a sign where a document ends; of those foretold, how many tokens and characters."""
+        texts = [one.target + _END * (ENDS in one.extras) for one in examples]
+        if not isinstance(outcome, Foretold):
+            return Known(texts, texts)
+        return Known(texts[: len(outcome)], np.stack([outcome.tokens, outcome.characters], 1).tolist())
 
 
 def _tokens(choice: Choice, size: int, asked: str | None) -> float:

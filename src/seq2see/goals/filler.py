@@ -13,7 +13,6 @@ from torch import Tensor
 from seq2see.data import Pair
 from seq2see.data.columns import SourceText
 from seq2see.decoding.bulk import by_length
-from seq2see.errors import DataError
 from seq2see.evaluation import Outcome
 from seq2see.evaluation.outcomes import Filled as FilledOutcome
 from seq2see.goals.reading_model import ReadingModel
@@ -38,6 +37,7 @@ _NAMED = 10
 """Candidates of a gap that an answer names."""
 _SCORES = 1 << 22
 """Scores of tokens that are held at once."""
+_NO_GAP = f"there is no {MASK} in the text; write it where a word is to be filled in"
 _SHOWN = 16
 """Words of a text that is shown before anybody has asked for one."""
 
@@ -203,15 +203,14 @@ class Filler(ReadingModel[Filled]):
         return answer.text
 
     def read(self, example: Pair, outputs: Tensor) -> Reading:
-        """The log-probability of every token at every gap."""
+        """The log-probability of every token at every gap; a text without gaps has only attention to show."""
         count = self.gaps(example.source)
-        if not count:
-            raise DataError(f"there is no {MASK} in the text; write it where a word is to be filled in")
+        note = "" if count else _NO_GAP
         scores = outputs[:count]
         ids = scores.argmax(-1).tolist()
         names = [MASK if count == 1 else f"{MASK} {number}" for number in range(1, count + 1)]
         answers = [self.shown[id_] for id_ in ids]
-        return Reading("gaps", names, answers, self.shown, scores, self._written(example.source, ids))
+        return Reading("gaps", names, answers, self.shown, scores, self._written(example.source, ids), note)
 
     def forgotten(self, example: Pair) -> dict[str, list[Any]]:
         """Copies of a text, each of which lacks one token; gaps stay, since they are asked about."""

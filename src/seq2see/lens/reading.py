@@ -51,8 +51,11 @@ class Reading(NamedTuple):
 
     @property
     def log_probability(self) -> float | None:
-        """Of all answers together; where any number of labels can be given, of just those that are."""
-        if self.kind == "number":
+        """Of all answers together; where any number of labels can be given, of just those that are.
+
+        Neither a number nor a text that asks for nothing has one.
+        """
+        if self.kind == "number" or not self.answers:
             return None
         if self.kind == "labels":
             return float(torch.maximum(self.scores, _log_complement(self.scores)).sum())
@@ -224,7 +227,7 @@ class ReaderLens:
             # CUDA's own recurrence has no gradient outside training.
             with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
                 outputs = self._model.head_outputs(sides, watching())
-                scores = self._model.read(example, outputs[0]).scores
+                scores = self._answer_scores(example, outputs[0])
         finally:
             hook.remove()
         slopes = [torch.autograd.grad(row.max(), states, retain_graph=True)[0] for row in scores]
@@ -236,7 +239,7 @@ class ReaderLens:
 
         def scores(rows: Mapping[str, Sequence[Any]]) -> Tensor:
             outputs = self._model.head_outputs(self._collated(rows), watching())
-            return torch.stack([self._model.read(example, one).scores for one in outputs])
+            return torch.stack([self._answer_scores(example, one) for one in outputs])
 
         whole = scores(self._rows(example))[0]
         best = whole.argmax(1, keepdim=True)
@@ -249,6 +252,13 @@ class ReaderLens:
         ]
         left = torch.cat(parts).gather(2, best.expand(tokens, -1, -1))  # (S, answers, 1)
         return (whole.gather(1, best) - left)[..., 0].T
+
+    def _answer_scores(self, example: Pair, outputs: Tensor) -> Tensor:
+        """The scores of the answers; there must be one that tokens can have done something for."""
+        reading = self._model.read(example, outputs)
+        if not reading.answers:
+            raise DataError(reading.note)
+        return reading.scores
 
 
 def _log_complement(scores: Tensor) -> Tensor:

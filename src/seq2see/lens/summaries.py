@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["SUMMARIES", "alignments", "merged", "rollout", "summarise"]
+__all__ = ["SUMMARIES", "alignments", "mass", "merged", "patterns", "rollout", "summarise"]
 
 
 def entropy(weights: Tensor) -> Tensor:
@@ -63,6 +63,34 @@ def summarise(weights: Tensor) -> list[dict[str, float]]:
     """Every summary of every head."""
     found = {name: summary(weights.float()).tolist() for name, summary in SUMMARIES.items()}
     return [{name: values[head] for name, values in found.items()} for head in range(len(weights))]
+
+
+def patterns(tokens: Sequence[str], special: Sequence[bool], ahead: bool) -> dict[str, Tensor]:
+    """Where the heads of a self-attention are known to look: for each pattern the places meant, (T, T).
+
+    Previous, itself and next are places beside a token; special are symbols such as <begin> and <end>; same
+    is the same token elsewhere in the text. Without `ahead`, later places cannot be looked at.
+    """
+    places = torch.arange(len(tokens))
+    offset = places - places[:, None]
+    numbers = {token: number for number, token in enumerate(tokens)}
+    alike = torch.tensor([numbers[token] for token in tokens])
+    symbol = torch.tensor(special, dtype=torch.bool)
+    found = {
+        "previous": offset == -1,
+        "itself": offset == 0,
+        "next": offset == 1,
+        "special": symbol.expand(len(tokens), -1),
+        "same": (alike == alike[:, None]) & (offset != 0) & ~symbol,
+    }
+    return found if ahead else {name: meant & (offset <= 0) for name, meant in found.items()}
+
+
+def mass(weights: Tensor, meant: Tensor) -> Tensor:
+    """The weight that each head gives to the places meant, (H,); rows that have none of them do not count."""
+    rows = meant.any(-1)
+    here = weights[:, rows]
+    return _mean_of_rows((here * meant[rows]).sum(-1), here)
 
 
 def _mean_of_rows(values: Tensor, weights: Tensor) -> Tensor:

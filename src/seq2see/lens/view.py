@@ -224,9 +224,33 @@ class View:
         return (["<class>"], weights[:1]) if first else (["all places"], weights.mean(0, keepdim=True))
 
     def summaries(self, address: str) -> list[dict[str, float]]:
-        """Entropy, mass on the first and last place, diagonality, distance and coverage of each head."""
+        """Entropy, mass on the first and last place, diagonality, distance and coverage of each head.
+
+        Of a text that looks at itself also the mass on each of its `patterns`, where it has any.
+        """
         self.at(address)
-        return summaries.summarise(self.weights[address])
+        weights = self.weights[address].float()
+        found = summaries.summarise(weights)
+        for name, meant in self.patterns(address).items():
+            for head, value in zip(found, summaries.mass(weights, meant).tolist(), strict=True):
+                head[name] = value
+        return found
+
+    def patterns(self, address: str) -> dict[str, Tensor]:
+        """The places of known patterns in a text that looks at itself, (T, T); see `lens.summaries.patterns`.
+
+        Words of an output have none: the tokens that a word is read from are not those that it looks from.
+        """
+        rows, columns = sides_of(address)
+        tokens = self.columns(address)
+        written = self.asked is not None and self.asked.words and rows == "target"
+        if rows != columns or written or self.picture or {len(tokens)} != set(self.at(address).shape):
+            return {}
+        special = [_is_symbol(token) for token in tokens]
+        if columns == "source":
+            tokens = [self.unknown.tokens.get(place, token) for place, token in enumerate(tokens)]
+        found = summaries.patterns(tokens, special, ahead=address.startswith("encoder"))
+        return {name: meant for name, meant in found.items() if meant.any()}
 
     @property
     def reads_itself(self) -> bool:
@@ -263,7 +287,7 @@ class View:
             unknown=self.unknown._replace(tokens=unknown),
             asked=self.asked._replace(words=True) if self.asked is not None else None,
             source=_joined(self.source, source),
-            read=_joined(self.read, said),
+            read=_joined(self.read, read),
             predicted=_joined(self.predicted, said),
             weights=merged,
             steps=[] if self.kind == "text" else self.steps,
@@ -327,6 +351,11 @@ def _words(labels: Sequence[str]) -> list[range]:
 def _alone(label: str) -> bool:
     """Whether a label is that of a special symbol or a feature."""
     return (label[:1], label[-1:]) in (("<", ">"), ("[", "]")) and len(label) > 2
+
+
+def _is_symbol(label: str) -> bool:
+    """Whether a label is that of a symbol which is no part of a text, such as <begin>."""
+    return _alone(label) and label.startswith("<") and label != "<unknown>"
 
 
 def _joined(labels: Sequence[str], groups: Sequence[range]) -> list[str]:

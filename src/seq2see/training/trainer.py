@@ -176,9 +176,11 @@ class Trainer:
     def _finish(self, log: Log) -> None:
         """Try the average of the last weights, and keep it if it is as good."""
         progress = self.progress
-        if len(progress.averaged) > 1:
+        # Where looks are few, early ones are among the last, and would pull the average back.
+        looks = [step for step in progress.averaged if 3 * step >= 2 * progress.step]
+        if len(looks) > 1:
             last = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
-            average = self.checkpoints.average(progress.averaged)
+            average = self.checkpoints.average(looks)
             load_weights(self.model, average, "the average")
             scores = self._scores()
             kept = self._as_good(scores)
@@ -187,9 +189,8 @@ class Trainer:
                 progress.best = scores
                 self.checkpoints.save_best(average, {"step": progress.step, "average": True, **scores})
             load_weights(self.model, last, "the last weights")
-            looks = len(progress.averaged)
             verdict = "kept" if kept else "worse than the best single one, which is kept"
-            self.report.note(f"average of the last {looks} looks: {verdict}")
+            self.report.note(f"average of the last {len(looks)} looks: {verdict}")
         progress.finished = True
         log.flush()
         self.checkpoints.save(self.model, self.optimizer, progress)

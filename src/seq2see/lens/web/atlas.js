@@ -14,6 +14,11 @@ const MEANING = {
   diagonality: "diagonality: how close to the diagonal",
   distance: "distance: how far from the diagonal, in tokens",
   coverage: "coverage: how much of the columns is looked at",
+  previous: "previous: weight on the token before",
+  itself: "itself: weight on the token's own place",
+  next: "next: weight on the token after",
+  special: "special: weight on symbols such as <begin> and <end>",
+  same: "same: weight on the same token elsewhere in the text",
 };
 
 /** @extends {Scene<null>} */

@@ -13,7 +13,10 @@ import { awayFrom, homeOf } from "seq2see/suspended";
  */
 
 export const VIEWS = ["translate", "atlas", "map", "beam", "edit", "compare"];
-export const SUMMARIES = ["entropy", "first", "last", "diagonality", "distance", "coverage"];
+export const SUMMARIES = [
+  ...["entropy", "first", "last", "diagonality", "distance", "coverage"],
+  ...["previous", "itself", "next", "special", "same"],
+];
 export const DRAWN = ["weights", "rollout", "gradient", "occlusion"];
 export const SCALES = ["linear", "root", "relative"];
 export const SIDES = ["plain", "edited", "model", "text", "target"];
