@@ -36,7 +36,7 @@ SHAPES_SETTINGS: dict[str, Any] = {
     "text": {"target": {"kind": "words"}},
     "training": {
         "batch_pairs": 32,
-        "steps": 3000,
+        "steps": 4000,
         "label_smoothing": 0.0,
         "dev_examples": 200,
         "metric": "exact",

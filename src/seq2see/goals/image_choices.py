@@ -1,6 +1,7 @@
 """What to do with images, where nobody said, and why."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from statistics import median
 from typing import Any
 
@@ -19,6 +20,12 @@ _LOOKED_AT = 64
 _SMALL = 64
 """Pixels of a side up to which images stay as they are; larger ones are made as small."""
 _BATCH = 128
+_MIRRORED = "training mirrors images (model.front.augment.flip=false where left and right matter)"
+_IMAGES = 32
+"""Images of a batch that have several captions each."""
+_MOST_CAPTIONS = 512
+_LOOKED_THROUGH = 5000
+"""Examples by which the captions of an image are counted."""
 _READ_TOGETHER = 256
 """Images that are answered together."""
 
@@ -42,10 +49,7 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     _take_images(choice, found.sample)
     if model:
         choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
-        choice.take(
-            {"model": {"front": {"augment": {"flip": True}}}},
-            "training mirrors images (model.front.augment.flip=false where left and right matter)",
-        )
+        choice.take({}, _MIRRORED)
     # A few hundred images are gone through often, many seldom.
     times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
     _schedule(choice, found.count, times, asked, metric)
@@ -60,11 +64,17 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
         # Of shapes that are drawn anew nothing can be learnt by heart, so nothing holds back.
         name = "caption-tiny" if is_shapes(asked["data"]["images"]) else "caption"
         choice.take(preset(name), f"model: {name} (a residual network, and attention on its map)")
+        if name == "caption":
+            choice.take({}, _MIRRORED)
     kind = asked.get("text", {}).get("target", {}).get("kind", "words")
     choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
     choice.take({"decoding": {"length_penalty": 1.0}}, "")
-    times = max(4, min(60, round(25 * (30_000 / found.count) ** 0.5)))
-    _schedule(choice, found.count, times, asked, "bleu")
+    times = max(4, min(60, round(40 * (30_000 / found.count) ** 0.5)))
+    # Captions of one image are learnt together, and it is read once for all of them.
+    sources = [one.source for one in islice(found.examples, _LOOKED_THROUGH)]
+    each = round(len(sources) / len(set(sources)))
+    batch = min(_IMAGES * each, _MOST_CAPTIONS) if each > 1 else _BATCH
+    _schedule(choice, found.count, times, asked, "bleu", batch)
     return choice
 
 
@@ -87,9 +97,11 @@ def _take_images(choice: Choice, sample: Sequence[Pair]) -> None:
     choice.take({"decoding": {"batch_tokens": _READ_TOGETHER}}, "")
 
 
-def _schedule(choice: Choice, count: int, times: int, asked: Mapping[str, Any], metric: str) -> None:
+def _schedule(
+    choice: Choice, count: int, times: int, asked: Mapping[str, Any], metric: str, batch: int = _BATCH
+) -> None:
     asked_training = asked.get("training", {})
-    batch = asked_training.get("batch_pairs") or min(_BATCH, max(8, count // 20))
+    batch = asked_training.get("batch_pairs") or min(batch, max(8, count // 20))
     steps = asked_training.get("steps") or max(100, round(times * count / batch))
     if "steps" not in asked_training:
         choice.take(
