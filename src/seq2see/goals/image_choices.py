@@ -20,7 +20,10 @@ _LOOKED_AT = 64
 _SMALL = 64
 """Pixels of a side up to which images stay as they are; larger ones are made as small."""
 _BATCH = 128
-_MIRRORED = "training mirrors images (model.front.augment.flip=false where left and right matter)"
+_MIRRORED = (
+    {"model": {"front": {"augment": {"flip": True}}}},
+    "training mirrors images (model.front.augment.flip=false where left and right matter)",
+)
 _IMAGES = 32
 """Images of a batch that have several captions each."""
 _MOST_CAPTIONS = 512
@@ -49,7 +52,7 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     _take_images(choice, found.sample)
     if model:
         choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
-        choice.take({}, _MIRRORED)
+        choice.take(*_MIRRORED)
     # A few hundred images are gone through often, many seldom.
     times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
     _schedule(choice, found.count, times, asked, metric)
@@ -65,7 +68,7 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
         name = "caption-tiny" if is_shapes(asked["data"]["images"]) else "caption"
         choice.take(preset(name), f"model: {name} (a residual network, and attention on its map)")
         if name == "caption":
-            choice.take({}, _MIRRORED)
+            choice.take(*_MIRRORED)
     kind = asked.get("text", {}).get("target", {}).get("kind", "words")
     choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
     choice.take({"decoding": {"length_penalty": 1.0}}, "")
