@@ -35,6 +35,7 @@ def test_shifted_images_keep_their_values_in_order() -> None:
             if changed[:, 2:-2, 2:-2].equal(image[:, 2 + down : 6 + down, 2 + right : 8 + right])
         ]
         assert len(places) == 1
+        assert changed.min() >= image.min()
 
 
 def test_crops_lie_inside() -> None:

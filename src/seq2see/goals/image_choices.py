@@ -24,6 +24,9 @@ _MIRRORED = (
     {"model": {"front": {"augment": {"flip": True}}}},
     "training mirrors images (model.front.augment.flip=false where left and right matter)",
 )
+_OFTEN = 20
+"""Passes over the images from which on they are moved at random too: fewer do not learn them by heart."""
+_SHIFTED = ({"model": {"front": {"augment": {"shift": 2}}}}, "training moves images by up to two pixels")
 _IMAGES = 32
 """Images of a batch that have several captions each."""
 _MOST_CAPTIONS = 512
@@ -55,6 +58,8 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
         choice.take(*_MIRRORED)
     # A few hundred images are gone through often, many seldom.
     times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
+    if model and times > _OFTEN:
+        choice.take(*_SHIFTED)
     _schedule(choice, found.count, times, asked, metric)
     return choice
 

@@ -14,16 +14,15 @@ def flip(images: Tensor) -> Tensor:
 
 
 def shift(images: Tensor, most: int) -> Tensor:
-    """Each image moved by up to so many pixels each way; zeros come in at the sides."""
+    """Each image moved by up to so many pixels each way; its border comes in at the sides."""
     count, _, height, width = images.shape
-    padded = F.pad(images, (most,) * 4)
-    down, right = torch.randint(0, 2 * most + 1, (2, count, 1), device=images.device)
-    rows = down + torch.arange(height, device=images.device)  # (B, H)
-    columns = right + torch.arange(width, device=images.device)
+    down, right = torch.randint(-most, most + 1, (2, count, 1), device=images.device)
+    rows = (down + torch.arange(height, device=images.device)).clamp(0, height - 1)  # (B, H)
+    columns = (right + torch.arange(width, device=images.device)).clamp(0, width - 1)
     each = torch.arange(count, device=images.device)[:, None, None]
     # Indices before and after the channels put the channels last. With such strides, torch 2.13 writes past
     # its memory in the gradients of convolutions of few channels.
-    return padded[each, :, rows[:, :, None], columns[:, None]].permute(0, 3, 1, 2).contiguous()
+    return images[each, :, rows[:, :, None], columns[:, None]].permute(0, 3, 1, 2).contiguous()
 
 
 def crop(images: Tensor, most: float) -> Tensor:
