@@ -150,7 +150,7 @@ def training_examples(model: Predictor) -> list[Pair] | None:
         if file.running:  # it may be large
             return list(islice(file.pairs("skip"), _MOST_PASSAGES)) or None
         if isinstance(file, ImageFile):
-            file.looks_at = "name"  # a floor knows the targets alone
+            file.looks_at = "name"  # the floor that looks at images reads some of them itself
         found = list(file.pairs("skip"))
     except Seq2seeError:
         return None
