@@ -16,12 +16,17 @@ ACTIVATIONS = {
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_feedforward_is_the_formula(activation):
-    """D5: Linear, activation, Linear."""
+    """D5: Linear, activation, Linear; and its gradient."""
     torch.manual_seed(0)
     layer = FeedForward(6, 10, activation)
     states = torch.randn(2, 3, 6)
     inner = ACTIVATIONS[activation](states @ layer.enter.weight.T + layer.enter.bias)
-    torch.testing.assert_close(layer(states), inner @ layer.leave.weight.T + layer.leave.bias)
+    expected = inner @ layer.leave.weight.T + layer.leave.bias
+    torch.testing.assert_close(layer(states), expected)
+    gradients = [
+        torch.autograd.grad(made.square().sum(), layer.enter.weight) for made in (layer(states), expected)
+    ]
+    torch.testing.assert_close(*gradients)
 
 
 def test_swiglu_gates_one_half_by_the_other():

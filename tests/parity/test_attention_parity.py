@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from seq2see.layers.attention import KeysValues, MultiHeadAttention, fused_attention, plain_attention
-from seq2see.layers.short import short_attention
+from seq2see.layers.attention import KeysValues, MultiHeadAttention, fused_attention, plain_attention, split
+from seq2see.layers.positions import rotary, rotate
+from seq2see.layers.short import short_attention, short_self_attention
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
@@ -166,3 +167,41 @@ def test_huge_scores_stay_finite():
     keys[1, :, 4:] = 1e3  # hidden, and by far the largest
     short = short_attention(query, keys, values, mask)
     torch.testing.assert_close(short, plain_attention(query, keys, values, mask)[0], **CLOSE)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("kind", ["none", "padding", "causal", "scattered"])
+def test_self_attention_of_short_sequences_equals_the_same_step_by_step(kind, turned, dropout):
+    """Values and gradients of queries, keys and values that lie side by side, (B, T, 3 D)."""
+    torch.manual_seed(3)
+    projected = torch.randn(2, 5, 3 * 12, dtype=torch.float64, requires_grad=True)
+    mask = masks(kind)
+    mask = mask[..., :5] if mask is not None else None
+    rotation = rotary(torch.arange(5), 4).double() if turned else None
+
+    def by_steps(given):
+        query, keys, values = (split(part, 3) for part in given.chunk(3, -1))
+        if rotation is not None:
+            query, keys = rotate(query, rotation), rotate(keys, rotation)
+        return short_attention(query, keys, values, mask, dropout).transpose(1, 2).flatten(2)
+
+    def at_once(given):
+        return short_self_attention(given, 3, mask, rotation, dropout)
+
+    found = []
+    for way in (by_steps, at_once):
+        torch.manual_seed(7)
+        read = way(projected)
+        (gradient,) = torch.autograd.grad((read * torch.arange(12.0)).sin().sum(), projected)
+        found.append((read, gradient))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
+def test_self_attention_of_one_token_leaves_what_it_was_given():
+    """H: one token of one row lies in order already; turning its heads must not turn the input."""
+    projected = torch.randn(1, 1, 3 * 12)
+    given = projected.clone()
+    short_self_attention(projected, 3, None, rotary(torch.arange(3, 4), 4))
+    assert torch.equal(projected, given)

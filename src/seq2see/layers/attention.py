@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from seq2see.layers.dropout import dropout
 from seq2see.layers.positions import rotate
-from seq2see.layers.short import LONGEST, short_attention
+from seq2see.layers.short import LONGEST, short_attention, short_self_attention
 
 __all__ = ["KeysValues", "MultiHeadAttention", "Watch", "fused_attention", "harden", "plain_attention"]
 
@@ -141,6 +141,21 @@ class MultiHeadAttention(nn.Module):
         query, keys, values = self._heads(states, "query", "key", "value")
         return _rotated(query, rotation), KeysValues(_rotated(keys, rotation), values, mask)
 
+    def among(
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        rotation: Tensor | None = None,
+        watch: Watch | None = None,
+    ) -> Tensor:
+        """What states read from each other, (B, T, D)."""
+        if watch is None and self.groups == self.heads and _is_short(states, states.shape[1]):
+            projected = F.linear(states, *self.joined_weights("query", "key", "value"))
+            dropped = self.dropout if self.training else 0.0
+            joined: Tensor = self.output(short_self_attention(projected, self.heads, mask, rotation, dropped))
+            return joined
+        return self.read(*self.project_all(states, mask, rotation), watch)
+
     def forward(
         self,
         states: Tensor,
@@ -161,7 +176,7 @@ class MultiHeadAttention(nn.Module):
         elif torch.compiler.is_compiling() and not dropped:
             # An exported graph serves all lengths and devices.
             read = fused_attention(query, seen.keys, seen.values, seen.mask)
-        elif query.device.type == "cpu" and max(query.shape[2], seen.keys.shape[2]) <= LONGEST:
+        elif _is_short(query, max(query.shape[2], seen.keys.shape[2])):
             read = short_attention(query, seen.keys, seen.values, seen.mask, dropped)
         elif dropped:
             read = dropout(attention_weights(query, seen.keys, seen.mask), dropped) @ seen.values
@@ -188,6 +203,11 @@ class MultiHeadAttention(nn.Module):
         """Keys or values of groups, repeated so that each head finds its own."""
         count = part.shape[dimension]
         return part if count == self.heads else part.repeat_interleave(self.heads // count, dimension)
+
+
+def _is_short(states: Tensor, length: int) -> bool:
+    """Whether attention over so many positions is faster as a few large operations."""
+    return not torch.compiler.is_compiling() and states.device.type == "cpu" and length <= LONGEST
 
 
 def _lay_side_by_side(parameters: list[Tensor]) -> None:

@@ -88,7 +88,11 @@ class Block(nn.Module):
         cross_rotation: Tensor | None = None,
     ) -> Tensor:
         """New states of all positions, (B, T, D)."""
-        return self.extend(states, None, mask, rotation, watch, memory, cross_rotation)[0]
+
+        def attend(inner: Tensor) -> Tensor:
+            return self.attention.among(inner, mask, rotation, watch)
+
+        return self._through(states, attend, watch, memory, cross_rotation)
 
     def extend(
         self,
@@ -111,6 +115,20 @@ class Block(nn.Module):
             past = past.append(own) if past is not None else own
             return self.attention.read(query, replace(past, mask=mask), watch)
 
+        states = self._through(states, attend, watch, memory, cross_rotation)
+        assert past is not None
+        return states, past
+
+    def _through(
+        self,
+        states: Tensor,
+        attend: Callable[[Tensor], Tensor],
+        watch: Watch | None,
+        memory: KeysValues | None,
+        cross_rotation: Tensor | None,
+    ) -> Tensor:
+        """All sublayers one after another, with this self-attention."""
+
         def attend_to_source(inner: Tensor) -> Tensor:
             assert memory is not None, "a block that crosses needs the keys and values of a source"
             read: Tensor = self.cross(inner, memory, cross_rotation, watch)
@@ -119,6 +137,5 @@ class Block(nn.Module):
         states = self.attention_residual(states, attend)
         if self.crosses:
             states = self.cross_residual(states, attend_to_source)
-        states = self.feedforward_residual(states, self.feedforward)
-        assert past is not None
-        return states, past
+        after: Tensor = self.feedforward_residual(states, self.feedforward)
+        return after

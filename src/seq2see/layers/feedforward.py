@@ -1,6 +1,6 @@
 """The position-wise feed-forward network."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -43,7 +43,26 @@ class FeedForward(nn.Module):
         if self.activation == "relu":
             return F.relu(inner, not torch.is_grad_enabled())
         if self.activation == "relu-squared":
-            return F.relu(inner).square()
+            if torch.compiler.is_compiling():
+                return F.relu(inner).square()
+            squared: Tensor = _SquaredReLU.apply(inner)  # type: ignore[no-untyped-call]
+            return squared
         if self.activation == "silu":
             return F.silu(inner)
         return F.gelu(inner, approximate="tanh" if self.activation == "gelu-tanh" else "none")
+
+
+class _SquaredReLU(torch.autograd.Function):
+    """`relu(x).square()`; its own derivative passes over the states half as often as that of the two."""
+
+    @staticmethod
+    def forward(ctx: Any, inner: Tensor) -> Tensor:
+        positive = F.relu(inner)
+        ctx.save_for_backward(positive)
+        return positive.square()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (positive,) = ctx.saved_tensors
+        gradient: Tensor = (gradients[0] * positive).mul_(2)
+        return gradient

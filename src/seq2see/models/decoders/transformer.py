@@ -43,7 +43,7 @@ class TransformerDecoder(nn.Module):
         )
 
     def forward(self, tokens: Tensor, memory: Memory | None, watch: Watch | None = None) -> DecoderOutput:
-        return self._read(tokens, memory, watch)[0]
+        return self._read(tokens, memory, watch, keep=False)[0]
 
     def begin(
         self,
@@ -92,9 +92,9 @@ class TransformerDecoder(nn.Module):
         return dropped
 
     def _read(
-        self, tokens: Tensor, memory: Memory | None, watch: Watch | None
+        self, tokens: Tensor, memory: Memory | None, watch: Watch | None, keep: bool = True
     ) -> tuple[DecoderOutput, list[BlockPast]]:
-        """All positions at once."""
+        """All positions at once; without `keep`, nothing is kept for further ones."""
         mask = masks.causal(tokens.shape[1], tokens.device)
         states = self.read(tokens)
         rotation, cross_rotation = self._rotations(0, tokens.shape[1], tokens.device)
@@ -102,8 +102,11 @@ class TransformerDecoder(nn.Module):
         blocks = []
         for block, seen, look in zip(self.blocks, self._memory(memory), watches, strict=True):
             block = cast(Block, block)
-            states, past = block.extend(states, None, mask, rotation, look, seen, cross_rotation)
-            blocks.append(BlockPast(block, past, seen))
+            if keep:
+                states, past = block.extend(states, None, mask, rotation, look, seen, cross_rotation)
+                blocks.append(BlockPast(block, past, seen))
+            else:
+                states = block(states, mask, rotation, look, seen, cross_rotation)
         weights = noted.weights.mean(1) if noted is not None else None
         return DecoderOutput(self.final_norm(states), weights), blocks
 
