@@ -22,14 +22,14 @@ def table(path: Path) -> Path:
     return path
 
 
-def request(folder: Path, out: str = "run", **more: Any) -> Request:
+def request(folder: Path, out: str = "run", settings: tuple[str, ...] = (), **more: Any) -> Request:
     """What trains such a run."""
     return Request(
         str(table(folder / "words.tsv")),
         out=str(folder / out),
         source="word",
         target="capital,twice",
-        settings=(*SMALL, "training.save_every=3"),
+        settings=(*SMALL, "training.save_every=3", *settings),
         **{"max_steps": 300, **more},
     )
 

@@ -145,6 +145,11 @@ def _refuse_misfits(recipe: Recipe) -> None:
             "a model that writes texts needs a decoder, and model.decoder is none; "
             "choose another preset, such as transformer, or another --goal"
         )
+    if recipe.model.decoder_for_each and len(recipe.data.targets) < 2:
+        raise SettingsError(
+            "model.decoder_for_each is for several targets, and there is one; name them, as --target de,fr, "
+            "or leave it out"
+        )
 
 
 def _listed(targets: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ from seq2see.models.contracts import (
     State,
     Vocabulary,
 )
-from seq2see.models.decoders import RecurrentDecoder, TransformerDecoder
+from seq2see.models.decoders import RecurrentDecoder, SeveralDecoders, TransformerDecoder
 from seq2see.models.encoders import ENCODERS, TransformerEncoder
 from seq2see.models.fronts import FRONTS, PatchFront
 from seq2see.models.fronts.tokens import embedding
@@ -184,6 +185,13 @@ def _encoder(settings: ModelSettings, front: Front) -> Encoder:
     return encoder
 
 
+def _decoder(settings: ModelSettings, embed: nn.Embedding, targets: Sequence[int]) -> Decoder:
+    """One decoder, or one for each of several targets."""
+    assert settings.decoder is not None
+    make = partial(DECODERS[settings.decoder.kind], embed, settings, settings.decoder)
+    return SeveralDecoders([make() for _ in targets], targets) if settings.decoder_for_each else make()
+
+
 def make_encoder_decoder(
     settings: ModelSettings,
     source: Vocabulary,
@@ -195,8 +203,7 @@ def make_encoder_decoder(
     front = FRONTS[settings.front.kind].make(settings, {"source": source})
     embed = front.embed if settings.share_embeddings else embedding(target, settings.width)
     encoder = _encoder(settings, front)
-    assert settings.decoder is not None
-    decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder)
+    decoder = _decoder(settings, embed, target.special.targets)
     tied = embed if settings.tie_output else None
     copies = copies if settings.pointer else None
     head = VocabularyHead(settings.width, target, tied, copies, smoothing, settings.output_bias)

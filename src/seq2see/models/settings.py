@@ -126,6 +126,8 @@ class ModelSettings(Settings):
     )
     decoder: DecoderSettings | None = TransformerSettings()
     """None for a model that reads but does not write."""
+    decoder_for_each: bool = False
+    """Each of several targets has a decoder of its own; by default one decoder is told which is wanted."""
     head: HeadSettings = HeadSettings()
     """Of a model that reads but does not write."""
 
@@ -164,6 +166,8 @@ class ModelSettings(Settings):
                     "head.pooling and head.counts are both empty, so a head has nothing to look at"
                 )
             return self
+        if self.decoder_for_each and self.pointer:
+            raise ValueError("decoder_for_each and pointer cannot be both; copying is for one decoder")
         if isinstance(self.decoder, RecurrentDecoderSettings):
             self.decoder.check(self)
             return self
