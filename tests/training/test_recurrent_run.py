@@ -1,6 +1,7 @@
 """Runs of recurrent models: exact resume, and budgets of tokens and minutes."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,5 +150,9 @@ def test_steps_alone_keep_the_plain_schedule(pairs: Path, tmp_path: Path) -> Non
 def test_the_report_counts_down_the_budget() -> None:
     """H: the time left is that of the budget that ends first, not that of the steps."""
     lines: list[str] = []
-    PlainReport(lines.append).step(Step(10, 1000, 1, 2.0, 0.001, 1.0, 40, 500.0, 60.0, 0.25))
-    assert lines == ["step 10/1000  loss 2.000  500 tokens/s  about 3:00 left"]
+    step = Step(10, 1000, 1, 2.0, 0.001, 1.0, 40, 500.0, 60.0, 0.25)
+    PlainReport(lines.append).step(step)
+    PlainReport(lines.append).step(replace(step, unit="examples"))
+    assert lines == [
+        f"step 10/1000  loss 2.000  500 {unit}/s  about 3:00 left" for unit in ("tokens", "examples")
+    ]

@@ -1,6 +1,7 @@
 """Training as it goes on, live in a terminal."""
 
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -24,7 +25,7 @@ class LiveReport:
             TextColumn("step {task.fields[step]}"),
             BarColumn(bar_width=None),
             TextColumn("loss [bold]{task.fields[loss]}[/]"),
-            TextColumn("{task.fields[speed]} tokens/s"),
+            TextColumn("{task.fields[speed]}"),
             TextColumn("[green]{task.fields[score]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
@@ -55,7 +56,7 @@ class LiveReport:
             completed=min(1.0, step.share),
             step=f"{step.step:,}/{step.steps:,}",
             loss=f"{self._loss:.3f}",
-            speed=f"{self._speed:,.0f}",
+            speed=replace(step, tokens_per_second=self._speed).speed,
             score=self._score,
         )
 

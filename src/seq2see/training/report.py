@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from seq2see.evaluation import METRICS
@@ -25,6 +25,17 @@ class Step:
     seconds: float
     share: float
     """How much of the budget of steps, time or tokens is spent."""
+    unit: str = "tokens"
+    """What is counted as tokens: `examples` where an answer has no tokens."""
+
+    def numbers(self) -> dict[str, float]:
+        """All of it for a log."""
+        return {name: value for name, value in asdict(self).items() if name != "unit"}
+
+    @property
+    def speed(self) -> str:
+        """Words for a line."""
+        return f"{self.tokens_per_second:,.0f} {self.unit}/s"
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class PlainReport:
             left = max(0.0, step.seconds / step.share - step.seconds)
             self._write(
                 f"step {step.step}/{step.steps}  loss {step.loss:.3f}  "
-                f"{step.tokens_per_second:,.0f} tokens/s  about {_clock(left)} left"
+                f"{step.speed}  about {_clock(left)} left"
             )
 
     def look(self, look: Look) -> None:

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -87,7 +86,7 @@ class Trainer:
         start = time.perf_counter() - self.progress.seconds
         while not self._done() and interruption.asked is None:
             record = self._step(stream, start)
-            log.write(asdict(record))
+            log.write(record.numbers())
             self.report.step(record)
             due = self.progress.step % self.settings.evaluate_every == 0 or self._done()
             if due:
@@ -138,6 +137,7 @@ class Trainer:
             tokens / (now - began),
             self.progress.seconds,
             self._share(),
+            "examples" if tokens == sum(len(part.lines) for part in parts) else "tokens",
         )
 
     def _gradients(self, parts: list[Batch]) -> tuple[float, float]:
