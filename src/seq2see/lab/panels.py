@@ -19,6 +19,10 @@ _WIDTH, _HEIGHT = 4.6, 3.4
 _APART = 0.075
 """The least distance of two labels, in heights of a panel."""
 _GREY = "#555555"
+_LARGE = 10_000
+"""From here on numbers are shown as 10k, 2M."""
+_DECADES = 2.5
+"""With fewer powers of ten on an axis, there are numbers between them."""
 
 
 @dataclass(frozen=True)
@@ -86,35 +90,43 @@ def _draw(axes: "Axes", panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None
             axes.errorbar(shifted, means, [lows, highs], fmt=mark, color=colour, label=name or None, **bars)
     if panel.log_across and numeric:
         axes.set_xscale("log", base=2)
-    if panel.log_up:
-        axes.set_yscale("log")
+    _scale_up(axes, panel)
     if not numeric:
         turned = max(map(len, map(str, categories))) * len(categories) > 40
         axes.set_xticks(range(len(categories)), [str(one) for one in categories])
         axes.tick_params(axis="x", labelrotation=30 if turned else 0)
         axes.set_xlim(-0.6, len(categories) - 0.4)
-    elif panel.log_across or len(categories) <= 6:
+    elif panel.log_across or len(categories) <= 8:
         axes.set_xticks(sorted(categories), [f"{one:g}" for one in sorted(categories)])
-        axes.minorticks_off()
+        axes.xaxis.minorticks_off()
     if panel.reference is not None:
         axes.axhline(panel.reference, color=_GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
-        axes.text(
-            0.01,
-            panel.reference,
-            panel.reference_label,
-            transform=axes.get_yaxis_transform(),
-            color=_GREY,
-            fontsize=8,
-            va="bottom",
-        )
+        ends.append((panel.reference_label, _GREY, axes.get_xlim()[1], panel.reference))
     axes.set(xlabel=panel.across_label or panel.across, ylabel=panel.up_label or panel.up)
     axes.set_title(panel.title, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25, linewidth=0.6)
-    if panel.by and numeric:
-        _label(axes, ends)
-    elif panel.by and len(names) > 1:
+    _label(axes, [end for end in ends if end[0]])
+    if panel.by and not numeric and len(names) > 1:
         axes.legend(frameon=False, fontsize=8)
+
+
+def _scale_up(axes: "Axes", panel: Panel) -> None:
+    """Few powers of ten get marks between them, and large numbers a letter instead of a power."""
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, ScalarFormatter
+
+    low, high = axes.get_ylim()
+    short = EngFormatter(sep="") if max(abs(low), abs(high)) >= _LARGE else ScalarFormatter()
+    if not panel.log_up:
+        axes.yaxis.set_major_formatter(short)
+        return
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    few = high / low < 10**_DECADES
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    axes.yaxis.set_minor_formatter(short if few else NullFormatter())
+    if few:
+        axes.yaxis.set_major_formatter(short)
 
 
 def _chosen(panel: Panel, row: Mapping[str, Any]) -> bool:
