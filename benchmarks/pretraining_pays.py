@@ -30,11 +30,13 @@ FILLER = (
     "training.batch_tokens=2048",
     "training.steps=100000",  # time ends it, and the schedule keeps pace
 )
+FEW = ("model.front.token_dropout=0.3", "model.dropout=0.3", "training.steps=400")
+"""What suits few sentences, by the dev set: both kinds get better with it."""
 SCRATCH = ("training.lower_rate=1", "training.learning_rate=0.0016")
 """What suits an encoder that knows nothing, by the dev set."""
 STARTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "pre-trained": ("filler", ()),
-    "scratch": ("nothing", SCRATCH),
+    "pre-trained": ("filler", FEW),
+    "scratch": ("nothing", FEW + SCRATCH),
 }
 """Which run each begins with, and further settings."""
 
