@@ -25,8 +25,8 @@ SHOTS = {
 
 
 IMAGE_SHOTS = {
-    "caption": "step=1",
-    "caption-dark": "step=6&edits=hide:22&theme=dark",
+    "caption": "step=6",
+    "caption-dark": "step=12&edits=hide:28&theme=dark",
     "occlusion": "step=2&draw=occlusion",
 }
 
