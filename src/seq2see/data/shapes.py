@@ -35,8 +35,8 @@ SHAPES_SETTINGS: dict[str, Any] = {
     "data": {"images": PLACE},
     "text": {"target": {"kind": "words"}},
     "training": {
-        "batch_pairs": 32,
-        "steps": 4000,
+        "batch_pairs": 16,
+        "steps": 7000,
         "label_smoothing": 0.0,
         "dev_examples": 200,
         "metric": "exact",
