@@ -193,3 +193,11 @@ def test_the_verb_gives_json(tmp_path: Path, seq2see: Command) -> None:
 def test_the_verb_says_what_is_wrong(words: list[str], said: str, seq2see: Command) -> None:
     answer = seq2see("lab", *words)
     assert answer.code == 2 and said in answer.err
+
+
+def test_scores_without_attention_have_no_strongest_place() -> None:
+    """H: the control of `scores` has no weights to speak of, and says the rest."""
+    remarks = EXPERIMENTS["scores"].remarks
+    rows = [{"score": name, "exact": 50.0, "strongest": 70.0} for name in ("dot", "scaled-dot")]
+    assert "70 % with dot" in remarks(rows)[-1]
+    assert len(remarks([{"score": row["score"], "exact": row["exact"]} for row in rows])) == 1

@@ -53,15 +53,16 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     said = [f"Exact outputs on the longer half of sources: {listed}."]
     if "location" in found:
         said.append("Location attention sees the decoder's state alone, and cannot look for anything.")
-    if "scaled-dot" in found:
-        most = {
-            name: fmean(float(row["strongest"]) for row in rows if row["score"] == name)
-            for name in ("dot", "scaled-dot")
-        }
+    strongest: dict[str, list[float]] = {}
+    for row in rows:
+        if "strongest" in row:
+            strongest.setdefault(str(row["score"]), []).append(float(row["strongest"]))
+    if "scaled-dot" in strongest and "dot" in strongest:
         said.append(
             f"States of an LSTM lie between -1 and 1, so that q.k is below the width d, often far below: "
             f"divided by the root of d it stays small and weights stay even. The strongest place has "
-            f"{most['scaled-dot']:.0f} % of the weight with scaled-dot, {most['dot']:.0f} % with dot."
+            f"{fmean(strongest['scaled-dot']):.0f} % of the weight with scaled-dot, "
+            f"{fmean(strongest['dot']):.0f} % with dot."
         )
     return said
 
