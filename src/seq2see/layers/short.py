@@ -81,7 +81,9 @@ class _AttendAmong(torch.autograd.Function):
             _turn_(parts[:2], *rotation.to(parts.dtype))
         read, weights, dropout_mask = _read(parts.flatten(1, 2), parts.shape[1:3], mask, dropout)
         ctx.save_for_backward(parts, weights, dropout_mask, rotation)
-        return _joined(read.unflatten(0, parts.shape[1:3]))
+        # (B H, T, K) -> (B, T, D)
+        joined: Tensor = read.unflatten(0, parts.shape[1:3]).transpose(1, 2).flatten(2)
+        return joined
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
@@ -138,11 +140,6 @@ def _turn_(states: Tensor, cos: Tensor, sin: Tensor) -> None:
     turned = (left * cos).addcmul_(right, sin, value=-1)
     right.mul_(cos).addcmul_(left, sin)
     left.copy_(turned)
-
-
-def _joined(read: Tensor) -> Tensor:
-    """(B, H, T, K) -> (B, T, D)."""
-    return read.transpose(1, 2).flatten(2)
 
 
 def softmax_(scores: Tensor, mask: Tensor | None) -> None:

@@ -86,8 +86,7 @@ class SeveralDecoders(nn.Module):
                     begun = begun.move(
                         torch.arange(len(rows), device=rows.device).repeat_interleave(state.each)
                     )
-                part = Running(begun, sources[rows])
-                running[number] = running[number].join(part) if number in running else part
+                _add(running, number, Running(begun, sources[rows]))
         return running
 
 
@@ -96,9 +95,6 @@ class Running(NamedTuple):
 
     state: State
     sources: Tensor
-
-    def join(self, other: "Running") -> "Running":
-        return Running(self.state.join(other.state), torch.cat([self.sources, other.sources]))
 
 
 class Waiting(NamedTuple):
@@ -142,8 +138,7 @@ class SeveralState:
     def join(self, other: "SeveralState") -> "SeveralState":
         running = dict(self.running)
         for number, (state, sources) in other.running.items():
-            part = Running(state, sources + self.count)
-            running[number] = running[number].join(part) if number in running else part
+            _add(running, number, Running(state, sources + self.count))
         waiting = [one._replace(sources=one.sources + self.count) for one in other.waiting]
         return SeveralState(self.count + other.count, self.each, running, [*self.waiting, *waiting])
 
@@ -153,6 +148,14 @@ class SeveralState:
         places[own] = torch.arange(len(own), device=own.device)
         found = places[sources]
         return found[found >= 0], (found >= 0).nonzero()[:, 0]
+
+
+def _add(running: dict[int, Running], number: int, part: Running) -> None:
+    """Give a decoder further sources, behind those that it has."""
+    if number in running:
+        before = running[number]
+        part = Running(before.state.join(part.state), torch.cat([before.sources, part.sources]))
+    running[number] = part
 
 
 def _chosen(prefix: Prefix, rows: Tensor) -> Prefix:
