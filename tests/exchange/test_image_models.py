@@ -54,11 +54,13 @@ def unlike_the_first(model: Any) -> Any:
 
 
 MODELS = {"vit": vit, "basic": lambda: resnet("basic"), "bottleneck": resnet}
+OTHERS = {"bottleneck-v1": lambda: resnet(downsample_in_bottleneck=True)}
+"""What timm has no name for."""
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *OTHERS])
 def test_scores_are_the_same(name: str, tmp_path: Path) -> None:
-    theirs = unlike_the_first(MODELS[name]())
+    theirs = unlike_the_first({**MODELS, **OTHERS}[name]())
     theirs.save_pretrained(tmp_path / "folder")
     prepared(tmp_path / "folder", size=16)
     import_model(tmp_path / "folder", tmp_path / "run", tell=lambda note: None)

@@ -61,7 +61,7 @@ def _layers(model: nn.Module) -> list[nn.Conv2d | nn.BatchNorm2d]:
 
 
 @pytest.mark.parametrize("trains", [True, False])
-@pytest.mark.parametrize("block", ["basic", "bottleneck"])
+@pytest.mark.parametrize("block", ["basic", "bottleneck", "bottleneck-v1"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_resnets_are_those_of_transformers(block: str, trains: bool, dtype: torch.dtype) -> None:
     torch.manual_seed(1)
@@ -71,7 +71,11 @@ def test_resnets_are_those_of_transformers(block: str, trains: bool, dtype: torc
         {"kind": "resnet", "block": block, "widths": widths, "depths": depths},
     )
     config = transformers.ResNetConfig(
-        embedding_size=12, hidden_sizes=widths, depths=depths, layer_type=block, hidden_act="relu"
+        embedding_size=12,
+        hidden_sizes=widths,
+        depths=depths,
+        layer_type=block.removesuffix("-v1"),
+        downsample_in_bottleneck=block.endswith("-v1"),
     )
     theirs = transformers.ResNetModel(config)
     pairs = list(zip(_layers(ours), _layers(theirs), strict=True))

@@ -95,7 +95,9 @@ class ResNet:
     def outline(self, config: Config, shapes: Mapping[str, tuple[int, ...]]) -> Outline:
         config.only("hidden_act", "relu", "our residual blocks end in a ReLU")
         config.only("downsample_in_first_stage", False, "our first stage keeps the size of its map")
-        config.only("downsample_in_bottleneck", False, "our bottlenecks halve the map at their 3 x 3 layer")
+        block = config.choice("layer_type", {"basic": "basic", "bottleneck": "bottleneck"}, "bottleneck")
+        if block == "bottleneck" and config.flag("downsample_in_bottleneck"):
+            block = "bottleneck-v1"
         widths, depths = (_numbers(config, key) for key in ("hidden_sizes", "depths"))
         model = {
             "width": widths[-1],
@@ -109,9 +111,7 @@ class ResNet:
             },
             "encoder": {
                 "kind": "resnet",
-                "block": config.choice(
-                    "layer_type", {"basic": "basic", "bottleneck": "bottleneck"}, "bottleneck"
-                ),
+                "block": block,
                 "widths": widths,
                 "depths": depths,
             },
@@ -125,7 +125,7 @@ class ResNet:
         assert isinstance(part, ResNetSettings)
         found = [*_convolved("front.stem", "resnet.embedder.embedder"), *_head("classifier.1")]
         channels = int(getattr(model.front, "width", 0))
-        layers = 3 if part.block == "bottleneck" else 2
+        layers = 2 if part.block == "basic" else 3
         for stage, (width, depth) in enumerate(zip(part.widths, part.depths, strict=True)):
             for block in range(depth):
                 ours, theirs = (

@@ -6,12 +6,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-__all__ = ["BLOCKS", "BasicBlock", "BlockKind", "Bottleneck", "Convolved", "MapNorm", "make_map_norm"]
+__all__ = [
+    "BLOCKS",
+    "BasicBlock",
+    "BlockKind",
+    "Bottleneck",
+    "Convolved",
+    "MapNorm",
+    "OriginalBottleneck",
+    "make_map_norm",
+]
 
 MapNorm = Literal["batch", "layer", "group"]
 """Over a batch (Ioffe and Szegedy 2015), over all of one map (Ba et al. 2016), or over groups of its channels
 (Wu and He 2018)."""
-BlockKind = Literal["basic", "bottleneck"]
+BlockKind = Literal["basic", "bottleneck", "bottleneck-v1"]
 _GROUPS = 32
 
 
@@ -82,13 +91,27 @@ class BasicBlock(nn.Module):
 class Bottleneck(BasicBlock):
     """The same with a convolution of 3 x 3 between two of 1 x 1 that narrow and widen by four (figure 5)."""
 
+    strided = 1
+    """Which of the three layers halves the map."""
+
     def _layers(self, channels: int, outputs: int, stride: int, norm: MapNorm) -> list[nn.Module]:
         inner = outputs // 4
+        strides = [stride if layer == self.strided else 1 for layer in range(3)]
         return [
-            Convolved(channels, inner, 1, 1, norm),
-            Convolved(inner, inner, 3, stride, norm),
-            Convolved(inner, outputs, 1, 1, norm, activation=False),
+            Convolved(channels, inner, 1, strides[0], norm),
+            Convolved(inner, inner, 3, strides[1], norm),
+            Convolved(inner, outputs, 1, strides[2], norm, activation=False),
         ]
 
 
-BLOCKS: dict[BlockKind, type[BasicBlock]] = {"basic": BasicBlock, "bottleneck": Bottleneck}
+class OriginalBottleneck(Bottleneck):
+    """As first published: its first layer halves the map, not the one of 3 x 3, which sees all of it."""
+
+    strided = 0
+
+
+BLOCKS: dict[BlockKind, type[BasicBlock]] = {
+    "basic": BasicBlock,
+    "bottleneck": Bottleneck,
+    "bottleneck-v1": OriginalBottleneck,
+}

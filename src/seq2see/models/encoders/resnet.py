@@ -44,8 +44,8 @@ class ResNetSettings(EncoderSettings):
                 "give each stage a width and a depth"
             )
         for width in self.widths:
-            if self.block == "bottleneck" and width % 4:
-                raise ValueError(f"encoder.block = 'bottleneck' divides widths by 4, which {width} is not")
+            if self.block != "basic" and width % 4:
+                raise ValueError(f"encoder.block = {self.block!r} divides widths by 4, which {width} is not")
         if model.front.kind != "stem":
             raise ValueError(
                 f"encoder.kind = 'resnet' reads maps of images, and front.kind is {model.front.kind!r}; "
