@@ -170,12 +170,12 @@ def additive_inputs(rows: int = 5) -> list[Tensor]:
 def test_additive_in_chunks_equals_plain(monkeypatch, together):
     """C4: a few rows at a time give the scores and gradients of all at once."""
     given = additive_inputs()
-    plain, calls = additive.plain_added, []
-    expected = plain(*given)
+    scores, calls = additive._scores, []
+    expected = additive.plain_added(*given)
     above = torch.randn(expected.shape, dtype=torch.float64)
     wanted = torch.autograd.grad(expected, given, above)
     monkeypatch.setitem(additive._CHUNK, "cpu", together * 2 * 3 * 4 * 2)
-    monkeypatch.setattr(additive, "plain_added", lambda *parts: calls.append(len(parts[0])) or plain(*parts))
+    monkeypatch.setattr(additive, "_scores", lambda *parts: calls.append(len(parts[0])) or scores(*parts))
     found = additive.added(*given)
     assert calls == [together] * (5 // together) + [5 % together] * (5 % together > 0)
     torch.testing.assert_close(found, expected, **CLOSE)

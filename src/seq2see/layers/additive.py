@@ -14,7 +14,7 @@ _OTHERWISE = 1 << 26
 
 def plain_added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
     """(B, H, T, K), (B, H, S, K), (H, K) -> (B, H, T, S)."""
-    return (_tanh(query, keys) @ weigh[:, None, :, None]).squeeze(-1)
+    return ((query.unsqueeze(3) + keys.unsqueeze(2)).tanh() @ weigh[:, None, :, None]).squeeze(-1)
 
 
 def added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
@@ -22,13 +22,20 @@ def added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
     each = query.shape[1:].numel() * keys.shape[2]
     rows = max(1, _CHUNK.get(query.device.type, _OTHERWISE) // max(1, each))
     if rows >= len(query) or query.shape[2] == 1:  # one query for each row: there is little to hold
-        return plain_added(query, keys, weigh)
+        return _scores(query, keys, weigh)
     scores: Tensor = _Added.apply(query, keys, weigh, rows)  # type: ignore[no-untyped-call]
     return scores
 
 
-def _tanh(query: Tensor, keys: Tensor) -> Tensor:
-    return (query.unsqueeze(3) + keys.unsqueeze(2)).tanh()  # (B, H, T, S, K)
+def _scores(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
+    """v^T tanh(x) = 2 v^T sigmoid(2 x) - sum of v."""
+    weighed = _sigmoid(query, keys) * weigh[:, None, None]
+    return 2 * weighed.sum(-1) - weigh.sum(1)[:, None, None]
+
+
+def _sigmoid(query: Tensor, keys: Tensor) -> Tensor:
+    """sigmoid(2 (q + k)), which takes PyTorch a third of the time of tanh on a CPU."""
+    return (2 * query.unsqueeze(3) + 2 * keys.unsqueeze(2)).sigmoid_()  # (B, H, T, S, K)
 
 
 class _Added(torch.autograd.Function):
@@ -37,7 +44,7 @@ class _Added(torch.autograd.Function):
         ctx.save_for_backward(query, keys, weigh)
         ctx.rows = rows
         parts = zip(query.split(rows), keys.split(rows), strict=True)
-        return torch.cat([plain_added(some, seen, weigh) for some, seen in parts])
+        return torch.cat([_scores(some, seen, weigh) for some, seen in parts])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
@@ -47,10 +54,10 @@ class _Added(torch.autograd.Function):
         for start in range(0, len(query), ctx.rows):
             rows = slice(start, start + ctx.rows)
             above = gradients[0][rows]  # (B, H, T, S)
-            joined = _tanh(query[rows], keys[rows])
-            flat = above.flatten(2).unsqueeze(2) @ joined.flatten(2, 3)  # (B, H, 1, K)
-            for_weigh += flat.sum(0).squeeze(1)
-            slope = 1 - joined.square_()
+            bent = _sigmoid(query[rows], keys[rows])
+            flat = above.flatten(2).unsqueeze(2) @ bent.flatten(2, 3)  # (B, H, 1, K)
+            for_weigh += 2 * flat.sum(0).squeeze(1) - above.sum((0, 2, 3))[:, None]
+            slope = bent.mul_(4).addcmul_(bent, bent, value=-0.25)  # 1 - tanh^2 = 4 s - 4 s^2
             for_query[rows] = (above.unsqueeze(3) @ slope).squeeze(3) * weigh[:, None]
             for_keys[rows] = slope.mul_(above.unsqueeze(4)).sum(2) * weigh[:, None]
         return for_query, for_keys, for_weigh, None
