@@ -203,7 +203,7 @@ def test_the_same_bytes_in_every_process():
 
 def test_golden_letters():
     """The stream is a promise: whoever changes it raises the version."""
-    assert tasks._VERSION == 1
+    assert tasks._VERSION == 2
     assert rows("reverse:pairs=2:lengths=5-9", training=True) == [
         ["ldalryv", "vyrladl", ""],
         ["sefrg", "grfes", ""],

@@ -18,11 +18,12 @@ def test_words_name_shapes_by_colour_and_kind() -> None:
     shapes = [
         Shape("red", "circle", 8, 8, 4),
         Shape("blue", "cross", 24, 8, 4),
-        Shape("red", "circle", 40, 8, 4),
+        Shape("red", "circle", 40, 24, 4),
     ]
     words = caption(shapes).split()
-    assert words == ["a", "blue", "cross", "and", "two", "red", "circles"]
-    assert naming(words) == [None, "blue cross", "blue cross", None, None, "red circle", "red circle"]
+    assert words == ["a", "red", "circle,", "a", "blue", "cross", "and", "a", "red", "circle"]
+    red, blue = ["red circle"] * 2, ["blue cross"] * 2
+    assert naming(words) == [None, *red, None, *blue, None, None, *red]
     assert naming(["a", "red", "square,", "three", "white", "crosses", "<end>"])[1:6] == [
         *["red square"] * 2,
         None,

@@ -36,7 +36,7 @@ SHAPES_SETTINGS: dict[str, Any] = {
     "text": {"target": {"kind": "words"}},
     "training": {
         "batch_pairs": 16,
-        "steps": 7000,
+        "steps": 5000,
         "label_smoothing": 0.0,
         "dev_examples": 200,
         "metric": "exact",
@@ -106,7 +106,7 @@ def shapes(below: Below, lengths: tuple[int, int]) -> Callable[[], tuple[str, st
         if not 1 <= count <= _CELLS**2:
             return None
         cells = _drawn(below, count)
-        looks = [look()] * count if count > 2 and below(2) else [look() for _ in range(count)]
+        looks = [look()] * count if below(2) else [look() for _ in range(count)]
         if count == 2 and looks[0] != looks[1]:
             cells = _in_line(below)
         found = [_placed(below, *one, cell) for one, cell in zip(looks, cells, strict=True)]
@@ -116,19 +116,19 @@ def shapes(below: Below, lengths: tuple[int, int]) -> Callable[[], tuple[str, st
 
 
 def caption(found: list[Shape]) -> str:
-    """What there is to say of a scene; of two different shapes, the one that is named first by its colour."""
-    counts: dict[str, int] = {}
-    for one in sorted(found):
-        counts[one.name] = counts.get(one.name, 0) + 1
-    if len(found) == 2 and len(counts) == 2:
+    """What there is to say of a scene.
+
+    Shapes that are all alike are counted. Of two others, one is said to stand beside the other (the alphabet
+    says which). More are named one after the other, in the order in which a text is read.
+    """
+    names = [one.name for one in sorted(found, key=_cell)]
+    if len(set(names)) == 1:
+        count, name = len(names), names[0]
+        return f"there is a {name}" if count == 1 else f"there are {_NUMBERS[count]} {_many(name)}"
+    if len(found) == 2:
         first, second = sorted(found)
         return f"a {first.name} {_relation(first, second)} a {second.name}"
-    if len(counts) == 1:
-        (name, count) = next(iter(counts.items()))
-        return f"there is a {name}" if count == 1 else f"there are {_NUMBERS[count]} {_many(name)}"
-    *most, last = [
-        f"a {name}" if count == 1 else f"{_NUMBERS[count]} {_many(name)}" for name, count in counts.items()
-    ]
+    *most, last = [f"a {name}" for name in names]
     return f"{', '.join(most)} and {last}"
 
 
@@ -141,6 +141,12 @@ def _relation(first: Shape, second: Shape) -> str:
     if abs(x) > abs(y):
         return "left of" if x < 0 else "right of"
     return "above" if y < 0 else "below"
+
+
+def _cell(shape: Shape) -> tuple[int, int]:
+    """The row and the column that a shape stands in."""
+    side = SIZE // _CELLS
+    return shape.y // side, shape.x // side
 
 
 def _drawn(below: Below, count: int) -> list[int]:

@@ -19,7 +19,7 @@ from seq2see.settings import near
 
 __all__ = ["Task", "is_task", "task_settings"]
 
-_VERSION = 1
+_VERSION = 2
 """To be raised when a task comes to give other pairs: what was made of the old ones is then made anew."""
 _PREFIX = "task:"
 _PAIRS = 50_000
