@@ -113,10 +113,10 @@ def _draw(axes: "Axes", panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None
 
 def _scale_up(axes: "Axes", panel: Panel) -> None:
     """Few powers of ten get marks between them, and large numbers a letter instead of a power."""
-    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, ScalarFormatter
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, StrMethodFormatter
 
     low, high = axes.get_ylim()
-    short = EngFormatter(sep="") if max(abs(low), abs(high)) >= _LARGE else ScalarFormatter()
+    short = EngFormatter(sep="") if max(abs(low), abs(high)) >= _LARGE else StrMethodFormatter("{x:g}")
     if not panel.log_up:
         axes.yaxis.set_major_formatter(short)
         return

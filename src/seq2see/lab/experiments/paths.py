@@ -14,7 +14,7 @@ from seq2see.layers.recurrence import RecurrentLayer
 
 __all__ = ["EXPERIMENT"]
 
-_WIDTH, _KERNEL = 8, 3
+_WIDTH, _KERNEL = 8, 5
 Step = Callable[[Tensor], Tensor]
 
 
