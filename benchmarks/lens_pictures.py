@@ -26,7 +26,7 @@ SHOTS = {
 
 IMAGE_SHOTS = {
     "caption": "step=6",
-    "caption-dark": "step=12&edits=hide:28&theme=dark",
+    "caption-dark": "step=8&edits=hide:16,17,22,23&theme=dark",
     "occlusion": "step=2&draw=occlusion",
 }
 
