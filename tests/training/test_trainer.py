@@ -185,6 +185,15 @@ def test_the_average_yields_only_to_a_clear_winner(
     assert trainer._as_good({"loss": 1.0, metric: average}) == kept
 
 
+def test_a_lower_loss_speaks_for_the_average_where_luck_cannot_be_measured() -> None:
+    trainer = Trainer.__new__(Trainer)
+    trainer.dev_sources = 100
+    for metric, kept in (("bleu", True), ("exact", False)):
+        trainer.settings = TrainingSettings(metric=metric)
+        trainer.progress = Progress(best={"loss": 1.0, metric: 38})
+        assert trainer._as_good({"loss": 0.9, metric: 20}) == kept
+
+
 def test_accumulated_batches_equal_one_large_batch(pairs: Path, tmp_path: Path) -> None:
     """Gradients of two halves, each divided by all tokens, add up to the gradient of the whole."""
     lines = pairs.read_text().splitlines()[:16]

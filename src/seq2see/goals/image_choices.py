@@ -76,8 +76,8 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
             choice.take(*_MIRRORED)
     kind = asked.get("text", {}).get("target", {}).get("kind", "words")
     choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
-    choice.take({"decoding": {"length_penalty": 1.0}}, "")
-    times = max(4, min(60, round(40 * (30_000 / found.count) ** 0.5)))
+    choice.take({"decoding": {"length_penalty": 0.0}}, "")
+    times = max(4, min(60, round(20 * (30_000 / found.count) ** 0.5)))
     # Captions of one image are learnt together, and it is read once for all of them.
     sources = [one.source for one in islice(found.examples, _LOOKED_THROUGH)]
     each = round(len(sources) / len(set(sources)))

@@ -211,11 +211,12 @@ class Trainer:
         """Whether the average may stand for the best look.
 
         The best of many looks at a small dev set is best in part by luck. Where the metric is a share of
-        the dev sources, it has to beat the average by more than two standard errors of such a share.
+        the dev sources, it has to beat the average by more than two standard errors of such a share. Other
+        metrics have no such measure of luck; there a lower loss, which luck moves less, is enough.
         """
         best, metric = self.progress.best, METRICS[self.settings.metric]
         if best is None or not metric.share:
-            return self._is_best(scores)
+            return best is None or self._is_best(scores) or scores["loss"] < best["loss"]
         share = min(best[metric.name], 100)  # an error rate can pass 100
         margin = 2 * math.sqrt(share * (100 - share) / self.dev_sources)
         return (best[metric.name] - scores[metric.name]) * metric.direction <= margin
