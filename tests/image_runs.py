@@ -13,6 +13,7 @@ _TRAINING = (
     "training.learning_rate=0.01",
     "training.average=1",
     "decoding.max_length=8",
+    "decoding.beam=1",
 )
 _RESNET = ("model.front.width=4", "model.encoder.widths=[4,8]", "model.encoder.depths=[1,2]")
 _VIT = (
@@ -67,7 +68,7 @@ def train_image_runs(folder: Path) -> dict[str, Path]:
                 goal="regress" if name == "number" else None,
                 out=str(folder / name),
                 preset=preset,
-                max_steps=4,
+                max_steps=20,
                 seed=2,
                 settings=(*_TRAINING, *settings, *size),
             ),

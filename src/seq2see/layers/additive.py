@@ -19,6 +19,7 @@ def plain_added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
 
 def added(query: Tensor, keys: Tensor, weigh: Tensor) -> Tensor:
     """The same for a few rows at a time; the gradient computes the (T, S, K) sums again, so none are kept."""
+    weigh = weigh.to(query.dtype)  # under autocast, products are narrower than weights
     each = query.shape[1:].numel() * keys.shape[2]
     rows = max(1, _CHUNK.get(query.device.type, _OTHERWISE) // max(1, each))
     if rows >= len(query) or query.shape[2] == 1:  # one query for each row: there is little to hold
