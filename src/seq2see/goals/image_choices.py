@@ -76,6 +76,7 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
             choice.take(*_MIRRORED)
     kind = asked.get("text", {}).get("target", {}).get("kind", "words")
     choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
+    # A beam that divides by the length writes long captions that say less.
     choice.take({"decoding": {"length_penalty": 0.0}}, "")
     times = max(4, min(60, round(20 * (30_000 / found.count) ** 0.5)))
     # Captions of one image are learnt together, and it is read once for all of them.

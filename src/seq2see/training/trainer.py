@@ -215,8 +215,10 @@ class Trainer:
         metrics have no such measure of luck; there a lower loss, which luck moves less, is enough.
         """
         best, metric = self.progress.best, METRICS[self.settings.metric]
-        if best is None or not metric.share:
-            return best is None or self._is_best(scores) or scores["loss"] < best["loss"]
+        if best is None:
+            return True
+        if not metric.share:
+            return self._is_best(scores) or scores["loss"] < best["loss"]
         share = min(best[metric.name], 100)  # an error rate can pass 100
         margin = 2 * math.sqrt(share * (100 - share) / self.dev_sources)
         return (best[metric.name] - scores[metric.name]) * metric.direction <= margin
