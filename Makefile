@@ -11,9 +11,10 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 demo: .venv/demo
 	$(BIN)/seq2see demo
 
+# Three processes for two cores: pages, servers and signals are waited for.
 test: .venv/dev .venv/chromium .venv/page
 	node --test tests/web/*.test.js
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 check: .venv/dev .venv/page
 	$(BIN)/ruff format --check .

@@ -1,6 +1,6 @@
 """Fashion-MNIST: how well and how fast images are learnt with what `seq2see train` chooses.
 
-    python -m benchmarks.fashion learn DATA --out FOLDER [--preset vit-tiny] [--seeds 1,2,3]
+    python -m benchmarks.fashion learn DATA --out FOLDER [--preset vit-tiny] [--steps 16900] [--seeds 1,2,3]
     python -m benchmarks.fashion speed DATA --parts FOLDER
 
 `learn` trains on the 60,000 images (a tenth of them held out by `train` itself to look at) and counts on the
@@ -49,26 +49,30 @@ def main() -> None:
     learnt, timed = verbs.choices["learn"], verbs.choices["speed"]
     learnt.add_argument("--out", type=Path, required=True)
     learnt.add_argument("--preset")
+    learnt.add_argument("--steps", type=int)
     learnt.add_argument("--seeds", default="1,2,3")
     timed.add_argument("--parts", type=Path, required=True)
     timed.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
     if asked.verb == "learn":
-        learn(asked.data, asked.out, asked.preset, [int(seed) for seed in asked.seeds.split(",")])
+        learn(
+            asked.data, asked.out, asked.preset, asked.steps, [int(seed) for seed in asked.seeds.split(",")]
+        )
     else:
         speed(asked.data, asked.parts, asked.rounds)
 
 
-def learn(data: Path, out: Path, name: str | None, seeds: list[int]) -> None:
+def learn(data: Path, out: Path, name: str | None, steps: int | None, seeds: list[int]) -> None:
     """Train once for each seed, and say what share of the test images is right."""
     found = []
     for seed in seeds:
-        run = out / f"{name or 'chosen'}-{seed}"
+        run = out / f"{name or 'chosen'}-{steps or 'chosen'}-{seed}"
         asked = Request(
             str(images(data, "train")),
             out=str(run),
             preset=name,
+            max_steps=steps,
             seed=seed,
             resume=(run / "recipe.yaml").exists(),
         )

@@ -135,10 +135,14 @@ def test_killed_anywhere_and_resumed_is_bit_identical(
     assert traces[0] == traces[1]
 
 
-def test_settings_of_image_parts_need_no_preset(images: Path, tmp_path: Path) -> None:
-    trained = _run(images, tmp_path / "run", "model.front.augment.flip=false", preset=None, max_steps=2)
+@pytest.mark.parametrize(("steps", "shift"), [(2, 0), (2000, 2)])
+def test_settings_of_image_parts_need_no_preset(images: Path, tmp_path: Path, steps: int, shift: int) -> None:
+    """Only images that are seen often are moved, by the steps asked for."""
+    how = {"preset": None, "max_steps": steps, "max_minutes": 0.001}
+    trained = _run(images, tmp_path / "run", "model.front.augment.flip=false", **how)
     front = trained.model.recipe.model.front.model_dump()
-    assert front["kind"] == "stem" and front["augment"]["flip"] is False and front["augment"]["shift"] == 2
+    assert front["kind"] == "stem" and front["augment"]["flip"] is False
+    assert front["augment"]["shift"] == shift
 
 
 def test_a_run_goes_on_where_its_images_have_moved(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def serving_here(desk: Desk) -> Iterator[str]:
     """The explorer in a thread of this process, for models that are loaded already."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()
         config = uvicorn.Config(explorer(desk, ["127.0.0.1"]), log_level="warning", lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -4,10 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import another_view, drawn, needs_chromium, open_at, output, serving, settled, view_id
+from browser import (
+    another_view,
+    drawn,
+    needs_chromium,
+    open_at,
+    output,
+    serving,
+    serving_here,
+    settled,
+    view_id,
+)
 from playwright.sync_api import expect
 
 from seq2see.lens.view import View
+from seq2see.serving.desk import Desk
 
 pytestmark = needs_chromium
 VIEWS = ["translate", "atlas", "map", "beam", "edit", "compare"]
@@ -197,8 +208,8 @@ def test_strange_text_is_only_text(page, address):
 
 
 @pytest.mark.parametrize("name", ["recurrent", "bottleneck", "sentences"])
-def test_every_architecture_has_its_page(page, runs, name):
-    with serving(runs[name], text="dost bam") as address:
+def test_every_architecture_has_its_page(page, runs, models, name):
+    with serving_here(Desk({"a": (runs[name], models[name])}, "dost bam")) as address:
         open_at(page, address, "beam=3")
         for number, view in enumerate(VIEWS, 1):
             page.keyboard.press(str(number))

@@ -156,3 +156,13 @@ def test_the_report_counts_down_the_budget() -> None:
     assert lines == [
         f"step 10/1000  loss 2.000  500 {unit}/s  about 3:00 left" for unit in ("tokens", "examples")
     ]
+
+
+def test_a_run_that_goes_on_is_timed_anew() -> None:
+    """H: hours in which the machine slept before are not expected to come again."""
+    lines: list[str] = []
+    report = PlainReport(lines.append)
+    step = Step(500, 1000, 1, 2.0, 0.001, 1.0, 40, 500.0, 36_000.0, 0.5)
+    report.step(step)
+    report.step(replace(step, step=600, seconds=36_060.0, share=0.6))
+    assert lines[-1].endswith("about 4:00 left")

@@ -16,6 +16,7 @@ from seq2see.data.image_sets import is_image_set
 from seq2see.data.kinds import KINDS, ExampleKind, guess_goal, opener
 from seq2see.data.pairs import Columns, PairFile, columns_of
 from seq2see.data.tasks import is_task, task_settings
+from seq2see.data.values import many
 from seq2see.wording import visible
 
 __all__ = ["check"]
@@ -100,7 +101,7 @@ def _print(one: FileCheck, show: int) -> None:
             words = ", ".join(f"{piece!r} x{count:,}" for piece, count in cover.unseen_words)
             results.print(f"  {side} symbols that training never shows: {words}", soft_wrap=True)
     if one.unusable:
-        results.print(f"  {one.unusable:,} lines cannot be used\n", style="red")
+        results.print(f"  {many(one.unusable, 'line')} cannot be used\n", style="red")
     else:
         results.print("  every line can be used or skipped\n", style="green")
 

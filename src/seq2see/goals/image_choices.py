@@ -5,12 +5,15 @@ from itertools import islice
 from statistics import median
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from seq2see.data import Pair
 from seq2see.data.image_sets import read_image
-from seq2see.data.images import is_grey
+from seq2see.data.images import fitted, is_grey
 from seq2see.data.shapes import is_shapes
 from seq2see.data.survey import Survey
-from seq2see.data.values import many
+from seq2see.data.values import many, parse_number
 from seq2see.goals.choices import Choice
 from seq2see.recipe import preset
 
@@ -24,6 +27,18 @@ _MIRRORED = (
     {"model": {"front": {"augment": {"flip": True}}}},
     "training mirrors images (model.front.augment.flip=false where left and right matter)",
 )
+_KEPT = (
+    {"model": {"front": {"augment": {"flip": False}}}},
+    "training does not mirror images: mirrored, they look like images with other targets",
+)
+_COMPARED = 1024
+"""Images by which it is decided whether to mirror; from fewer than `_FEW` nothing can be told."""
+_FEW = 32
+_TINY = (16, 16)
+_NEAR = 0.75
+"""Of all images, so many have a neighbour that counts as near."""
+_WORSE = 0.2
+"""How much more often a mirrored image may be near one with another target."""
 _OFTEN = 20
 """Passes over the images from which on they are moved at random too: fewer do not learn them by heart."""
 _SHIFTED = ({"model": {"front": {"augment": {"shift": 2}}}}, "training moves images by up to two pixels")
@@ -55,12 +70,15 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     _take_images(choice, found.sample)
     if model:
         choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
-        choice.take(*_MIRRORED)
+    front = asked.get("model", {}).get("front", {})
     # A few hundred images are gone through often, many seldom.
     times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
-    if model and times > _OFTEN:
-        choice.take(*_SHIFTED)
-    _schedule(choice, found.count, times, asked, metric)
+    passes = _schedule(choice, found.count, times, asked, metric)
+    if front.get("kind", "stem" if model else None) in ("stem", "patches"):
+        if front.get("augment", {}).get("flip") is None:
+            choice.take(*(_MIRRORED if _may_be_mirrored(found.sample, metric == "rmse") else _KEPT))
+        if passes > _OFTEN:
+            choice.take(*_SHIFTED)
     return choice
 
 
@@ -106,9 +124,44 @@ def _take_images(choice: Choice, sample: Sequence[Pair]) -> None:
     choice.take({"decoding": {"batch_tokens": _READ_TOGETHER}}, "")
 
 
+def _may_be_mirrored(sample: Sequence[Pair], numbers: bool) -> bool:
+    """Whether images may be mirrored without looking like those of another class or number.
+
+    Every image, as it is and mirrored, is compared with the one that is nearest to it in pixels. A mirrored b
+    is a d, so that letters are not mirrored. A shoe that points the other way is near no other image at all:
+    it harms nobody, and does not count.
+    """
+    if len(sample) < _FEW:
+        return True
+    looked = sample[:: -(-len(sample) // _COMPARED)]
+    images = (fitted(read_image(one.source, _TINY), 1, _TINY, "letterbox") for one in looked)
+    pixels = torch.stack([torch.tensor(image, dtype=torch.float32) for image in images])
+    if numbers:
+        targets = torch.tensor([parse_number(one.target) or 0.0 for one in looked])
+        targets = targets / targets.std().clamp_min(1e-9)
+        costs = (targets - targets[:, None]).abs()
+    else:
+        named = {target: place for place, target in enumerate(dict.fromkeys(one.target for one in looked))}
+        targets = torch.tensor([named[one.target] for one in looked])
+        costs = (targets != targets[:, None]).float()
+    (straight, far), (turned, further) = (
+        _nearest(shown.flatten(1), pixels.flatten(1), costs) for shown in (pixels, pixels.flip(-1))
+    )
+    near = far.quantile(_NEAR)
+    straight, turned = straight[far <= near], turned[further <= near]
+    return not len(turned) or bool(turned.mean() <= straight.mean() + _WORSE)
+
+
+def _nearest(images: Tensor, others: Tensor, costs: Tensor) -> tuple[Tensor, Tensor]:
+    """How wrong the nearest other image is about each image's target, and how far it is."""
+    distances, places = torch.cdist(images, others).fill_diagonal_(torch.inf).min(1)
+    return costs.gather(1, places[:, None]).squeeze(1), distances
+
+
 def _schedule(
     choice: Choice, count: int, times: int, asked: Mapping[str, Any], metric: str, batch: int = _BATCH
-) -> None:
+) -> float:
+    """Take steps, batches and looks for so many passes or the steps asked for; the passes that come of it."""
     asked_training = asked.get("training", {})
     batch = asked_training.get("batch_pairs") or min(batch, max(8, count // 20))
     steps = asked_training.get("steps") or max(100, round(times * count / batch))
@@ -134,3 +187,4 @@ def _schedule(
         f"batches of {batch}, a look at the dev set every {every:,} steps",
     )
     choice.take({"training": {"metric": metric}}, f"the weights with the best {metric} are kept")
+    return float(steps * batch / count)

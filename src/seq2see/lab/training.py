@@ -14,7 +14,7 @@ from seq2see.goals import goal_named, load
 from seq2see.lab.experiment import Trial
 from seq2see.workflow import Request, train
 
-__all__ = ["ALPHABET", "backwards", "exact", "examples", "letters", "trained"]
+__all__ = ["ALPHABET", "accuracy", "backwards", "exact", "examples", "letters", "trained"]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _HELD_OUT = 10
@@ -27,11 +27,16 @@ def backwards(word: str) -> str:
 
 
 def letters(
-    trial: Trial, change: Callable[[str], str], alphabet: str, lengths: Sequence[int], count: int
+    trial: Trial,
+    change: Callable[[str], str],
+    alphabet: str,
+    lengths: Sequence[int],
+    count: int,
+    between: str = "",
 ) -> tuple[Path, list[Pair]]:
     """A file of random words with what becomes of each, and pairs of words that are not in it."""
     draw = random.Random(f"{trial.seed} {alphabet} {lengths}")
-    words = ["".join(draw.choices(alphabet, k=draw.choice(lengths))) for _ in range(count)]
+    words = [between.join(draw.choices(alphabet, k=draw.choice(lengths))) for _ in range(count)]
     kept = {word: zlib.crc32(word.encode()) % _HELD_OUT > 0 for word in words}
     held = [Pair(number, word, change(word), "") for number, word in enumerate(kept, 1) if not kept[word]]
     path = trial.folder / f"{change(alphabet)}-{min(lengths)}-{max(lengths)}.tsv"
@@ -80,6 +85,11 @@ def exact(model: Any, pairs: Sequence[Pair], **options: Any) -> float:
     """How many outputs are exactly right, in percent, decoded greedily."""
     outcome = model.outcome(pairs, **{**model.quick, **options})
     return float(scores_of(outcome, ["exact"])["exact"])
+
+
+def accuracy(model: Any, pairs: Sequence[Pair]) -> float:
+    """How many classes or tags are right, in percent."""
+    return float(scores_of(model.outcome(pairs), ["accuracy"])["accuracy"])
 
 
 def examples(model: Any, data: Path | str) -> list[Pair]:

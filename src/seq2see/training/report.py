@@ -68,11 +68,16 @@ class PlainReport:
         self._write = write
         self._every = every
         self._last = -every
+        self._first: Step | None = None
 
     def step(self, step: Step) -> None:
+        # What a run that goes on took before says little: the machine may have slept, or been another.
+        self._first = self._first or step
         if step.seconds - self._last >= self._every:
             self._last = step.seconds
-            left = max(0.0, step.seconds / step.share - step.seconds)
+            share, seconds = step.share - self._first.share, step.seconds - self._first.seconds
+            pace = seconds / share if share > 0 else step.seconds / step.share
+            left = max(0.0, 1 - step.share) * pace
             self._write(
                 f"step {step.step}/{step.steps}  loss {step.loss:.3f}  "
                 f"{step.speed}  about {_clock(left)} left"

@@ -19,12 +19,12 @@ def measure(trial: Trial) -> Measured:
     file, held = letters(trial, backwards, alphabet, range(3, longest + 1), trial.pick(3000, 12_000, 40_000))
     settings = [
         f"model.width={trial.pick(32, 64, 128)}",
-        f"training.learning_rate={trial.pick(0.01, 0.005, 0.003)}",
+        f"training.learning_rate={trial.pick(0.02, 0.005, 0.003)}",
     ]
     rows: list[Row] = []
     for name, preset in _MODELS.items():
         used = "rnn" if trial.control else preset
-        model = trained(trial, used, file, used, trial.pick(200, 800, 2500), settings)
+        model = trained(trial, used, file, used, trial.pick(100, 800, 2500), settings)
         for length in range(3, longest + 1, 2):
             pairs = [pair for pair in held if len(pair.source) in (length, length + 1)][:200]
             if pairs:

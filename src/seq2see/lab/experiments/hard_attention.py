@@ -23,9 +23,9 @@ def measure(trial: Trial) -> Measured:
     alphabet = ALPHABET[: trial.pick(4, 8, 26)]
     lengths = range(2, trial.pick(8, 12, 20) + 1)
     file, held = letters(trial, backwards, alphabet, lengths, trial.pick(3000, 12_000, 40_000))
-    rate = trial.pick(0.01, 0.005, 0.003)
+    rate = trial.pick(0.02, 0.005, 0.003)
     settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]
-    model = trained(trial, "model", file, "rnn-attention", trial.pick(200, 800, 2500), settings)
+    model = trained(trial, "model", file, "rnn-attention", trial.pick(100, 800, 2500), settings)
     pairs = held[: trial.pick(100, 300, 500)]
     soft = exact(model, pairs)
     rows: list[Row] = [{"attention": "soft", "exact": soft}]

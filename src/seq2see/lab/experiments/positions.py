@@ -26,7 +26,7 @@ _WIDTH = 64
 
 def measure(trial: Trial) -> Measured:
     """Train a small Transformer with each kind; ask for trained lengths and for longer ones."""
-    longest = trial.pick(6, 10, 12)
+    longest = trial.pick(5, 10, 12)
     alphabet = ALPHABET[: trial.pick(3, 8, 12)]
     count = trial.pick(1500, 12_000, 40_000)
     file, held = letters(trial, backwards, alphabet, range(2, longest + 1), count)
@@ -41,7 +41,7 @@ def measure(trial: Trial) -> Measured:
             settings += [f"model.{side}.layers={trial.pick(1, 2, 2)}", f"model.{side}.feedforward=128"]
         settings += [f"training.learning_rate={trial.pick(0.01, 0.003, 0.002)}", "training.warmup=50"]
         used = f"{kind}-{join}"
-        model = trained(trial, used, file, "transformer-tiny", trial.pick(250, 1000, 3000), settings)
+        model = trained(trial, used, file, "transformer-tiny", trial.pick(150, 1000, 3000), settings)
         rows += [
             {"part": "task", "positions": name, "lengths": lengths, "exact": exact(model, pairs[:300])}
             for lengths, pairs in (("trained", held), ("longer", longer))

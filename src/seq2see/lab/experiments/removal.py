@@ -8,11 +8,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from seq2see.evaluation import score
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
 from seq2see.lab.small_images import small_images
-from seq2see.lab.training import backwards, exact, examples, letters, trained
+from seq2see.lab.training import accuracy, backwards, exact, examples, letters, trained
 
 __all__ = ["EXPERIMENT"]
 
@@ -32,7 +31,7 @@ def measure(trial: Trial) -> Measured:
         steps = trial.pick(80, 250, 800)
         model = trained(trial, f"resnet-{used}", file, "resnet-tiny", steps, settings, goal="classify")
         held = examples(model, other)
-        rows += _without(model.network.encoder.stages[0], name, partial(_accuracy, model, held))
+        rows += _without(model.network.encoder.stages[0], name, partial(accuracy, model, held))
     if trial.size != "tiny":
         pairs, held = letters(trial, backwards, "abcdefgh", range(2, 11), 12_000)
         settings = [
@@ -48,10 +47,6 @@ def measure(trial: Trial) -> Measured:
         for name in _NETS
     }
     return Measured(lost["plain"] - lost["residual"], rows)
-
-
-def _accuracy(model: Any, held: Sequence[Any]) -> float:
-    return float(score(model.outcome(held), ["accuracy"])["accuracy"])
 
 
 def _without(blocks: Any, name: str, measured: Callable[[], float]) -> Iterator[Row]:

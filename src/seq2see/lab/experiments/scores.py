@@ -21,7 +21,7 @@ def measure(trial: Trial) -> Measured:
     lengths = range(2, longest + 1)
     file, held = letters(trial, backwards, alphabet, lengths, trial.pick(3000, 12_000, 40_000))
     kinds = trial.pick(("additive",), _CONTENT, _CONTENT)
-    rate = trial.pick(0.01, 0.005, 0.003)
+    rate = trial.pick(0.02, 0.005, 0.003)
     settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]
     long = [pair for pair in held if len(pair.source) > longest / 2][:300]
     rows: list[Row] = []
@@ -29,7 +29,7 @@ def measure(trial: Trial) -> Measured:
         used = "none" if trial.control else kind
         own = [] if used == "none" else [f"model.decoder.attention={used}"]
         preset = "rnn" if used == "none" else "rnn-attention"
-        model = trained(trial, used, file, preset, trial.pick(200, 600, 2000), [*settings, *own])
+        model = trained(trial, used, file, preset, trial.pick(100, 600, 2000), [*settings, *own])
         weights = sum(model.network.parameter_counts().values())
         row: Row = {"score": kind, "exact": exact(model, long), "weights": weights}
         rows.append(row if used == "none" else {**row, "strongest": _strongest(model, long[:20])})
