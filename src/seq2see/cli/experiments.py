@@ -85,9 +85,12 @@ def lab(
     opened: Annotated[
         bool, typer.Option("--open", help="Then open its page, as that of `worked`, in a browser.")
     ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Repetitions side by side; one for each core, up to 8.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Put the claims of the lectures to the test: table, figure and verdict."""
     from seq2see.cli import lab as verb
 
-    verb.lab(name, everything, quick, seed_numbers(seeds), out, control, json, opened)
+    verb.lab(name, everything, quick, seed_numbers(seeds), out, control, json, opened, jobs)

@@ -8,9 +8,13 @@ from seq2see.cli.console import answer, results, say, show, table
 from seq2see.errors import SettingsError
 from seq2see.lab.experiments import EXPERIMENTS
 from seq2see.lab.result import Result
-from seq2see.lab.running import experiment_named, run
+from seq2see.lab.running import experiment_named, run_several
+from seq2see.lab.side_by_side import cores
 
 __all__ = ["lab"]
+
+_MOST_JOBS = 8
+"""Processes that are started without being asked for: each needs some hundred megabytes."""
 
 
 def lab(
@@ -22,6 +26,7 @@ def lab(
     control: bool,
     as_json: bool,
     opened: bool = False,
+    jobs: int | None = None,
 ) -> None:
     """List the experiments, or run one or all of them, and open the page of one that has a page."""
     if opened and (everything or name is None or experiment_named(name).page is None):
@@ -34,20 +39,27 @@ def lab(
         raise SettingsError(f"--all runs every experiment, so leave {name} out; or leave --all out")
     names = [experiment_named(name).name] if name is not None else list(EXPERIMENTS)
     home = out or Path("runs") / "lab"
-    found: list[Result] = []
-    for one in names:
-        began = time.perf_counter()
-        folder = home / one if everything or out is None else home
-        result = run(one, quick=quick, seeds=seeds, out=folder, control=control, tell=say)
-        found.append(result)
+    places = {one: home / one if everything or out is None else home for one in names}
+    found: dict[str, Result] = {}
+    began = time.perf_counter()
+    for result in run_several(
+        places,
+        size="quick" if quick else "full",
+        seeds=seeds,
+        control=control,
+        jobs=jobs or min(cores(), _MOST_JOBS),
+        tell=say,
+    ):
+        found[result.experiment.name] = result
         if not as_json:
-            _show(result, time.perf_counter() - began)
+            _show(result)
+    say(f"{(time.perf_counter() - began) / 60:.1f} minutes")
     if as_json:
-        answer(found[0].values() if not everything else {one.experiment.name: one.values() for one in found})
+        answer({one: found[one].values() for one in names} if everything else found[names[0]].values())
     elif everything:
-        rows = [(one.experiment.name, one.verdict, one.effect, *one.interval) for one in found]
+        rows = [(one, found[one].verdict, found[one].effect, *found[one].interval) for one in names]
         results.print(table("all experiments", ["name", "verdict", "effect", "low", "high"], rows))
-    if opened and (page := found[0].experiment.page):
+    if opened and (page := found[names[0]].experiment.page):
         _serve(page())
 
 
@@ -67,7 +79,7 @@ def _list(as_json: bool) -> None:
     results.print("seq2see lab NAME --quick puts one to the test, seq2see lab --all all of them")
 
 
-def _show(result: Result, seconds: float) -> None:
+def _show(result: Result) -> None:
     """Claim, table and verdict, and where the rest is."""
     results.print(f"{result.experiment.name}: {result.experiment.claim}", style="bold")
     if result.experiment.as_text:
@@ -80,7 +92,7 @@ def _show(result: Result, seconds: float) -> None:
     if result.control:
         results.print(f"This was a control: {result.experiment.cause} was taken away.")
     name = result.experiment.name
-    say(f"{seconds / 60:.1f} minutes; figure and data: {result.folder / name}.svg, .png, .csv, .json")
+    say(f"figure and data: {result.folder / name}.svg, .png, .csv, .json")
     if result.page:
         say(f"try it with numbers of your own: {result.page}, or --open")
     say(f"again: {result.command}")

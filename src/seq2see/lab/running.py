@@ -1,12 +1,12 @@
-"""Run experiments: seed after seed, each kept as soon as it is done."""
+"""Run experiments: a repetition for each seed, each kept as soon as it is done."""
 
 import hashlib
 import inspect
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -17,9 +17,10 @@ from seq2see.files import replace_text
 from seq2see.lab.experiment import Experiment, Measured, Size, Trial
 from seq2see.lab.experiments import EXPERIMENTS
 from seq2see.lab.result import Result
+from seq2see.lab.side_by_side import side_by_side
 from seq2see.settings import near
 
-__all__ = ["SEEDS", "experiment_named", "run"]
+__all__ = ["SEEDS", "experiment_named", "run", "run_several"]
 
 SEEDS = (1, 2, 3)
 
@@ -41,6 +42,7 @@ def run(
     out: str | Path | None = None,
     control: bool = False,
     size: Size | None = None,
+    jobs: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Result:
     """Put a claim of the lectures to the test; what comes back has `.verdict`, `.table` and `.figure()`.
@@ -50,37 +52,85 @@ def run(
     seeds: one repetition with each.
     out: where figure, data and trained runs go; by default `runs/lab/NAME`.
     control: take away the cause that the claim names: then it should not hold.
+    jobs: repetitions that are done side by side, each in a process of its own.
     """
-    experiment = experiment_named(name)
+    size = size or ("quick" if quick else "full")
+    (result,) = run_several({name: out}, size=size, seeds=seeds, control=control, jobs=jobs, tell=tell)
+    return result
+
+
+def run_several(
+    places: Mapping[str, str | Path | None],
+    *,
+    size: Size,
+    seeds: Sequence[int] = SEEDS,
+    control: bool = False,
+    jobs: int = 1,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Iterator[Result]:
+    """The result of each experiment in `places`, which says where it goes, when its seeds are all done.
+
+    Experiments that take times come last, one repetition after the other: nothing may run beside them.
+    """
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         raise SettingsError(f"seeds {list(seeds)} should be different numbers from 0 on, at least one")
-    size = size or ("quick" if quick else "full")
-    folder = Path(out) if out is not None else Path("runs") / "lab" / name
+    timed = {name: bool(experiment_named(name).timed) for name in places}
+    folders = {name: Path(place or Path("runs") / "lab" / name) for name, place in places.items()}
+    work = {name: _made(folder, size, control) for name, folder in folders.items()}
+    count, done = len(places) * len(seeds), 0
+    for alone in (False, True):
+        names = [name for name in places if timed[name] == alone]
+        tasks = [
+            _Task(name, seed, size, work[name] / f"{name}-{seed}", control)
+            for name in names
+            for seed in seeds
+        ]
+        found: dict[str, dict[int, Measured]] = {name: {} for name in names}
+        for number, measured in side_by_side(_measured, tasks, 1 if alone else jobs, tell):
+            name, seed = tasks[number].name, tasks[number].seed
+            found[name][seed] = measured
+            done += 1
+            tell(f"{name}, seed {seed}: done ({done} of {count})")
+            if len(found[name]) == len(seeds):
+                command = _command(name, size, seeds, places[name], control)
+                measurements = tuple(found[name][seed] for seed in seeds)
+                result = Result(
+                    EXPERIMENTS[name], tuple(seeds), measurements, command, folders[name], control
+                )
+                result.write()
+                yield result
+
+
+def _made(folder: Path, size: Size, control: bool) -> Path:
+    """Where an experiment keeps what is finished."""
     work = folder / "work" / (size + ("-control" if control else ""))
     try:
         work.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"{work} cannot be made: {error.strerror}; name another place with --out") from None
-    found = []
-    for seed in seeds:
-        trial = Trial(seed, size, work / f"{name}-{seed}", control, tell)
-        found.append(_measured(experiment, trial))
-    result = Result(
-        experiment, tuple(seeds), tuple(found), _command(name, size, seeds, out, control), folder, control
-    )
-    result.write()
-    return result
+    return work
 
 
-def _measured(experiment: Experiment, trial: Trial) -> Measured:
+@dataclass(frozen=True)
+class _Task:
+    """One repetition of one experiment, as it goes to another process."""
+
+    name: str
+    seed: int
+    size: Size
+    folder: Path
+    control: bool
+
+
+def _measured(task: _Task, tell: Callable[[str], None]) -> Measured:
     """One repetition; one that is finished is read instead of being done again."""
-    kept, maker = trial.folder.with_suffix(".json"), _maker(experiment)
+    experiment = EXPERIMENTS[task.name]
+    kept, maker = task.folder.with_suffix(".json"), _maker(experiment)
     if (before := _read(kept, maker)) is not None:
-        trial.tell(f"{experiment.name}, seed {trial.seed}: done before")
         return before
-    trial.tell(f"{experiment.name}, seed {trial.seed}")
-    with _own_randomness(trial.seed):
-        measured = experiment.measure(trial)
+    tell(f"{task.name}, seed {task.seed}")
+    with _own_randomness(task.seed):
+        measured = experiment.measure(Trial(task.seed, task.size, task.folder, task.control, tell))
     try:
         replace_text(kept, json.dumps({"made_by": maker, **asdict(measured)}) + "\n")
     except OSError as error:

@@ -74,7 +74,7 @@ def trained(
         resume=folder.exists(),
         device="cpu",
     )
-    trial.tell(f"  seed {trial.seed}: training {name}")
+    trial.tell(f"  {trial.folder.name}: training {name}")
     done = train(asked, tell=lambda _: None)
     if done.interrupted is not None:
         raise KeyboardInterrupt
