@@ -1,0 +1,80 @@
+"""Captions of Flickr8k from scratch: what `seq2see train` chooses, with and without attention.
+
+    python -m benchmarks.flickr learn FLICKR8K --out FOLDER [--seeds 1] [--steps 1875] [--plain]
+    python -m benchmarks.flickr compare FLICKR8K RUN PLAIN_RUN
+
+`learn` trains on the 6,000 training images, looks at the dev images, and scores the test images once, by the
+default beam, as they are and shuffled; a run that is there goes on, or is scored again. `--plain` leaves
+attention out. `compare` asks by the paired test whether one run is better than another.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.lab import Lab
+
+
+def main() -> None:
+    """Train and score, or compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for name in ("learn", "compare"):
+        verb = verbs.add_parser(name)
+        verb.add_argument("data", type=Path, help="the folder of Flickr8k")
+        verb.add_argument("--threads", type=int, default=2)
+    learnt, compared = verbs.choices["learn"], verbs.choices["compare"]
+    learnt.add_argument("--out", type=Path, required=True)
+    learnt.add_argument("--seeds", default="1")
+    learnt.add_argument("--steps", type=int)
+    learnt.add_argument("--plain", action="store_true")
+    compared.add_argument("runs", type=Path, nargs=2)
+    asked = parser.parse_args()
+    lab = Lab(Path(), asked.threads)
+    if asked.verb == "compare":
+        found = answer(lab, "compare", *asked.runs, asked.data / "test.tsv.gz", *images(asked.data))
+        print(json.dumps(found))
+        return
+    for seed in map(int, asked.seeds.split(",")):
+        print(json.dumps(learn(lab, asked.data, asked.out, seed, asked.steps, asked.plain)), flush=True)
+
+
+def learn(lab: Lab, data: Path, out: Path, seed: int, steps: int | None, plain: bool) -> dict[str, Any]:
+    """Train with one seed, and score the test images."""
+    run = out / f"{'plain' if plain else 'attention'}-{steps or 'chosen'}-{seed}"
+    command: list[str | Path] = [
+        "train",
+        data / "train.tsv.gz",
+        "--dev",
+        data / "dev.tsv.gz",
+        "--goal",
+        "generate",
+    ]
+    command += [*images(data), "--out", run, "--seed", str(seed)]
+    command += ["--max-steps", str(steps)] if steps else []
+    command += ["--set", "model.decoder.attention=none"] if plain else []
+    command += ["--resume"] if (run / "recipe.yaml").exists() else []
+    trained = lab.seq2see(*command)
+    print(trained.messages[-200:], file=sys.stderr)
+    scores = answer(lab, "evaluate", run, data / "test.tsv.gz", *images(data), "--control")
+    row = {"run": str(run), "seed": seed, "minutes": round(trained.seconds / 60, 1), "threads": lab.threads}
+    row |= {name: scores[name] for name in ("cider", "bleu", "shuffled")}
+    run.with_suffix(".json").write_text(json.dumps(row) + "\n")
+    return row
+
+
+def images(data: Path) -> list[str | Path]:
+    """Where the images lie."""
+    return ["--images", data / "images64.zip"]
+
+
+def answer(lab: Lab, *words: str | Path) -> dict[str, Any]:
+    """What a verb gives as JSON."""
+    found: dict[str, Any] = json.loads(lab.seq2see(*words, "--json").output)
+    return found
+
+
+if __name__ == "__main__":
+    main()
