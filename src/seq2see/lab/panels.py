@@ -87,7 +87,8 @@ def _draw(axes: "Axes", panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None
             shift = (place - (len(names) - 1) / 2) * min(0.16, 0.7 / len(names))
             shifted = [one + shift for one in places]
             bars: dict[str, Any] = {"capsize": 2, "linewidth": 1.2, "markersize": 5}
-            axes.errorbar(shifted, means, [lows, highs], fmt=mark, color=colour, label=name or None, **bars)
+            axes.errorbar(shifted, means, [lows, highs], fmt=mark, color=colour, **bars)
+            ends.append((name, colour, shifted[-1], means[-1]))
     if panel.log_across and numeric:
         axes.set_xscale("log", base=2)
     _scale_up(axes, panel)
@@ -107,8 +108,6 @@ def _draw(axes: "Axes", panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25, linewidth=0.6)
     _label(axes, [end for end in ends if end[0]])
-    if panel.by and not numeric and len(names) > 1:
-        axes.legend(frameon=False, fontsize=8)
 
 
 def _scale_up(axes: "Axes", panel: Panel) -> None:

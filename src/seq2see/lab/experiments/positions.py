@@ -47,7 +47,7 @@ def measure(trial: Trial) -> Measured:
             for lengths, pairs in (("trained", held), ("longer", longer))
         ]
     table = sinusoidal(torch.arange(65), _WIDTH)
-    for distance in (0, 1, 2, 4, 8, 16, 32, 64):
+    for distance in (1, 2, 4, 8, 16, 32, 64):
         near = float(table[0] @ table[distance] / (_WIDTH / 2))
         rows.append({"part": "nearness", "distance": distance, "product": near})
     found = {row["positions"]: float(row["exact"]) for row in rows if row.get("lengths") == "trained"}
@@ -64,7 +64,8 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     products = [float(row["product"]) for row in rows if row["part"] == "nearness"]
     return [
         f"Exact outputs on sources one to four letters longer than any in training: {listed}.",
-        f"The product of sine vectors falls from {products[0]:.2f} at distance 0 to {products[3]:.2f} at 4.",
+        f"The product of sine vectors falls from {products[0]:.2f} at a distance of 1 to "
+        f"{products[-1]:.2f} at 64.",
     ]
 
 
@@ -78,7 +79,9 @@ EXPERIMENT = Experiment(
     keys=("part", "positions", "lengths", "distance"),
     panels=(
         Panel("positions", "exact", "lengths", "positions", "exact outputs (%)"),
-        Panel("distance", "product", None, "distance of two positions", "product of their sine vectors"),
+        Panel(
+            "distance", "product", None, "distance of two positions", "product of their sine vectors", True
+        ),
     ),
     cause="the positions",
     remarks=remarks,
