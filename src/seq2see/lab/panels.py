@@ -42,6 +42,8 @@ class Panel:
     """A thin line at this height."""
     reference_label: str = ""
     title: str = ""
+    by_label: str = ""
+    """A word before the name of each line."""
 
 
 def draw(panels: Sequence[Panel], rows: Sequence[Mapping[str, Any]], title: str, kind: str) -> bytes:
@@ -75,6 +77,7 @@ def _draw(axes: "Axes", panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None
         keys = sorted(values) if numeric else list(values)
         places = keys if numeric else [categories.index(key) for key in keys]
         colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
+        label = f"{panel.by_label} {name}".strip()
         means = [fmean(values[key]) for key in keys]
         lows = [mean - min(values[key]) for mean, key in zip(means, keys, strict=True)]
         highs = [max(values[key]) - mean for mean, key in zip(means, keys, strict=True)]
@@ -82,13 +85,13 @@ def _draw(axes: "Axes", panel: Panel, rows: Sequence[Mapping[str, Any]]) -> None
             axes.plot(places, means, marker=mark, markersize=4, color=colour, linewidth=1.4)
             bottom, top = ([min(values[key]) for key in keys], [max(values[key]) for key in keys])
             axes.fill_between(places, bottom, top, color=colour, alpha=0.18, linewidth=0)
-            ends.append((name, colour, places[-1], means[-1]))
+            ends.append((label, colour, places[-1], means[-1]))
         else:
             shift = (place - (len(names) - 1) / 2) * min(0.16, 0.7 / len(names))
             shifted = [one + shift for one in places]
             bars: dict[str, Any] = {"capsize": 2, "linewidth": 1.2, "markersize": 5}
             axes.errorbar(shifted, means, [lows, highs], fmt=mark, color=colour, **bars)
-            ends.append((name, colour, shifted[-1], means[-1]))
+            ends.append((label, colour, shifted[-1], means[-1]))
     if panel.log_across and numeric:
         axes.set_xscale("log", base=2)
     _scale_up(axes, panel)

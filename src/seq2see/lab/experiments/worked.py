@@ -20,8 +20,6 @@ _QUERY = 1
 _LECTURE = {"scores": (1054, 852, -396), "outputs": (23, 46)}
 """What the lecture gets for it, with argmax."""
 
-_QUERIES = "a mark for each query"
-
 
 def measure(trial: Trial) -> Measured:
     """Every step with the functions of our own layers, beside what the lecture gets by hand."""
@@ -112,8 +110,8 @@ EXPERIMENT = Experiment(
     measure=measure,
     keys=("step", "position", "entry"),
     panels=(
-        Panel("entry", "value", "position", "key", "score q . k", where={"step": "scores"}, title=_QUERIES),
-        Panel("entry", "value", "position", "key", "weight", where={"step": "weights"}, title=_QUERIES),
+        Panel("entry", "value", "position", "key", "score q . k", where={"step": "scores"}, by_label="query"),
+        Panel("entry", "value", "position", "key", "weight", where={"step": "weights"}, by_label="query"),
     ),
     cause="the right side of the product (each projection is transposed)",
     remarks=remarks,
