@@ -23,22 +23,24 @@ _LOOKED_AT = 64
 _SMALL = 64
 """Pixels of a side up to which images stay as they are; larger ones are made as small."""
 _BATCH = 128
+_PATCHED = 64
+"""Images of a batch that a Transformer reads in patches: it learns more from more steps."""
 _MIRRORED = (
     {"model": {"front": {"augment": {"flip": True}}}},
     "training mirrors images (model.front.augment.flip=false where left and right matter)",
 )
 _KEPT = (
     {"model": {"front": {"augment": {"flip": False}}}},
-    "training does not mirror images: mirrored, they look like images with other targets",
+    "training does not mirror images: in a mirror they look like no others, or like those with other targets",
 )
 _COMPARED = 1024
 """Images by which it is decided whether to mirror; from fewer than `_FEW` nothing can be told."""
 _FEW = 32
 _TINY = (16, 16)
-_NEAR = 0.75
-"""Of all images, so many have a neighbour that counts as near."""
+_FURTHER = 0.6
+"""In a mirror, half of the images get further from all others where left and right are alike; no more may."""
 _WORSE = 0.2
-"""How much more often a mirrored image may be near one with another target."""
+"""How much more often a mirrored image may be nearest to one with another target."""
 _OFTEN = 20
 """Passes over the images from which on they are moved at random too: fewer do not learn them by heart."""
 _SHIFTED = ({"model": {"front": {"augment": {"shift": 2}}}}, "training moves images by up to two pixels")
@@ -71,10 +73,12 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     if model:
         choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
     front = asked.get("model", {}).get("front", {})
+    kind = front.get("kind", "stem" if model else None)
     # A few hundred images are gone through often, many seldom.
     times = max(8, min(60, round(12 * (60_000 / found.count) ** 0.3)))
-    passes = _schedule(choice, found.count, times, asked, metric)
-    if front.get("kind", "stem" if model else None) in ("stem", "patches"):
+    batch = _PATCHED if kind == "patches" else _BATCH
+    passes = _schedule(choice, found.count, times, asked, metric, batch)
+    if kind in ("stem", "patches"):
         if front.get("augment", {}).get("flip") is None:
             choice.take(*(_MIRRORED if _may_be_mirrored(found.sample, metric == "rmse") else _KEPT))
         if passes > _OFTEN:
@@ -125,11 +129,11 @@ def _take_images(choice: Choice, sample: Sequence[Pair]) -> None:
 
 
 def _may_be_mirrored(sample: Sequence[Pair], numbers: bool) -> bool:
-    """Whether images may be mirrored without looking like those of another class or number.
+    """Whether mirrored images look like other images of the set, and those have the same target.
 
-    Every image, as it is and mirrored, is compared with the one that is nearest to it in pixels. A mirrored b
-    is a d, so that letters are not mirrored. A shoe that points the other way is near no other image at all:
-    it harms nobody, and does not count.
+    Every image, as it is and mirrored, is compared with the one that is nearest to it in pixels. Photographs
+    are as near to others in a mirror. Digits are not, nor are shoes that all point to the left: to learn
+    their mirror images helps nobody. Arrows are, but one to the left becomes one to the right.
     """
     if len(sample) < _FEW:
         return True
@@ -144,12 +148,12 @@ def _may_be_mirrored(sample: Sequence[Pair], numbers: bool) -> bool:
         named = {target: place for place, target in enumerate(dict.fromkeys(one.target for one in looked))}
         targets = torch.tensor([named[one.target] for one in looked])
         costs = (targets != targets[:, None]).float()
-    (straight, far), (turned, further) = (
+    (straight, near), (turned, far) = (
         _nearest(shown.flatten(1), pixels.flatten(1), costs) for shown in (pixels, pixels.flip(-1))
     )
-    near = far.quantile(_NEAR)
-    straight, turned = straight[far <= near], turned[further <= near]
-    return not len(turned) or bool(turned.mean() <= straight.mean() + _WORSE)
+    chance = len(looked) ** -0.5
+    alike = (far > near).float().mean() <= _FURTHER + chance
+    return bool(alike and turned.mean() <= straight.mean() + _WORSE)
 
 
 def _nearest(images: Tensor, others: Tensor, costs: Tensor) -> tuple[Tensor, Tensor]:
