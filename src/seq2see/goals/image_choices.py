@@ -43,7 +43,8 @@ _WORSE = 0.2
 """How much more often a mirrored image may be nearest to one with another target."""
 _OFTEN = 20
 """Passes over the images from which on they are moved at random too: fewer do not learn them by heart."""
-_SHIFTED = ({"model": {"front": {"augment": {"shift": 2}}}}, "training moves images by up to two pixels")
+_SHIFT = 14
+"""Images are moved by one pixel in so many of their smaller side."""
 _IMAGES = 32
 """Images of a batch that have several captions each."""
 _MOST_CAPTIONS = 512
@@ -82,7 +83,12 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
         if front.get("augment", {}).get("flip") is None:
             choice.take(*(_MIRRORED if _may_be_mirrored(found.sample, metric == "rmse") else _KEPT))
         if passes > _OFTEN:
-            choice.take(*_SHIFTED)
+            size = asked.get("data", {}).get("image_size") or choice.values["data"]["image_size"]
+            shift = max(1, min(size) // _SHIFT)
+            choice.take(
+                {"model": {"front": {"augment": {"shift": shift}}}},
+                f"training moves images by up to {many(shift, 'pixel')}",
+            )
     return choice
 
 
