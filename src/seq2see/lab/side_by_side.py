@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 
@@ -50,8 +50,7 @@ def side_by_side(
             ours.send(first)
         busy = list(workers)
         while busy:
-            for pipe in wait(busy):
-                assert isinstance(pipe, Connection)
+            for pipe in cast("list[Connection]", wait(busy)):
                 kind, value = _received(pipe)
                 if kind == "told":
                     tell(value)
