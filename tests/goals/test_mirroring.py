@@ -1,4 +1,4 @@
-"""Images are mirrored while training only where that makes images of the same set with the same target."""
+"""Images are mirrored while training only where that does not turn them into others."""
 
 import csv
 import random
@@ -63,14 +63,3 @@ def test_numbers(tmp_path: Path, asked: str, mirrored: bool) -> None:
             table.writerow([f"{number}.png", f"\u2212{x}", size])
     options = {"source": "file", "target": asked, "images": str(tmp_path), "goal": "regress"}
     assert flips(tmp_path / "arrows.csv", tmp_path / "run", **options) is mirrored
-
-
-def test_images_that_all_point_one_way(tmp_path: Path) -> None:
-    """Nothing of the set looks like their mirror images, which would be learnt for nothing."""
-    draw = random.Random(4)
-    for name, size in (("small", 4), ("large", 8)):
-        (tmp_path / "arrows" / name).mkdir(parents=True)
-        for number in range(40):
-            image = arrow("left", draw.randint(9, 14), draw.randint(9, 14), size)
-            image.save(tmp_path / "arrows" / name / f"{number}.png")
-    assert not flips(tmp_path / "arrows", tmp_path / "run")

@@ -31,16 +31,16 @@ _MIRRORED = (
 )
 _KEPT = (
     {"model": {"front": {"augment": {"flip": False}}}},
-    "training does not mirror images: in a mirror they look like no others, or like those with other targets",
+    "training does not mirror images: mirrored, they look like images with other targets",
 )
 _COMPARED = 1024
 """Images by which it is decided whether to mirror; from fewer than `_FEW` nothing can be told."""
 _FEW = 32
 _TINY = (16, 16)
-_FURTHER = 0.6
-"""In a mirror, half of the images get further from all others where left and right are alike; no more may."""
+_NEAR = 0.75
+"""Of all images, so many have a neighbour that counts as near."""
 _WORSE = 0.2
-"""How much more often a mirrored image may be nearest to one with another target."""
+"""How much more often a mirrored image may be near one with another target."""
 _OFTEN = 20
 """Passes over the images from which on they are moved at random too: fewer do not learn them by heart."""
 _SHIFT = 14
@@ -135,11 +135,11 @@ def _take_images(choice: Choice, sample: Sequence[Pair]) -> None:
 
 
 def _may_be_mirrored(sample: Sequence[Pair], numbers: bool) -> bool:
-    """Whether mirrored images look like other images of the set, and those have the same target.
+    """Whether images may be mirrored without looking like those of another class or number.
 
-    Every image, as it is and mirrored, is compared with the one that is nearest to it in pixels. Photographs
-    are as near to others in a mirror. Digits are not, nor are shoes that all point to the left: to learn
-    their mirror images helps nobody. Arrows are, but one to the left becomes one to the right.
+    Every image, as it is and mirrored, is compared with the one that is nearest to it in pixels. A mirrored b
+    is a d, so that letters are not mirrored. A shoe that points the other way is near no other image at all:
+    it harms nobody, and does not count (docs/lab-notes.md has what mirroring is worth to such a set).
     """
     if len(sample) < _FEW:
         return True
@@ -154,12 +154,12 @@ def _may_be_mirrored(sample: Sequence[Pair], numbers: bool) -> bool:
         named = {target: place for place, target in enumerate(dict.fromkeys(one.target for one in looked))}
         targets = torch.tensor([named[one.target] for one in looked])
         costs = (targets != targets[:, None]).float()
-    (straight, near), (turned, far) = (
+    (straight, far), (turned, further) = (
         _nearest(shown.flatten(1), pixels.flatten(1), costs) for shown in (pixels, pixels.flip(-1))
     )
-    chance = len(looked) ** -0.5
-    alike = (far > near).float().mean() <= _FURTHER + chance
-    return bool(alike and turned.mean() <= straight.mean() + _WORSE)
+    near = far.quantile(_NEAR)
+    straight, turned = straight[far <= near], turned[further <= near]
+    return not len(turned) or bool(turned.mean() <= straight.mean() + _WORSE)
 
 
 def _nearest(images: Tensor, others: Tensor, costs: Tensor) -> tuple[Tensor, Tensor]:
