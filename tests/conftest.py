@@ -1,6 +1,7 @@
 """What many tests share: one core, a cache of their own, and small models with nothing at zero."""
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from seq2see.text import END, PAD, STANDARD
 
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # for commands that tests start
+# Whoever runs tests in the background may have them ignore Ctrl-C, which commands would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis_settings.register_profile(
     "house", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
