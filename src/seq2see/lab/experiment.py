@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from seq2see.lab.panels import Panel
 
-__all__ = ["Experiment", "Measured", "Row", "Size", "Trial"]
+__all__ = ["Experiment", "Measured", "Row", "Size", "Trial", "silent"]
 
 Size = Literal["tiny", "quick", "full"]
 """How much is done: enough to see that it works, enough to see the effect, enough for a figure."""
@@ -16,6 +16,10 @@ Row = Mapping[str, str | int | float]
 """One measurement: what was varied, and what was seen."""
 
 T = TypeVar("T")
+
+
+def silent(_: str) -> None:
+    """Tell nobody; a name of its own, unlike a lambda, can go to another process."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Trial:
     """A place for runs that are trained on the way; what is finished there is not done again."""
     control: bool = False
     """The cause that the claim names is taken away, so the claim should fail."""
-    tell: Callable[[str], None] = lambda _: None
+    tell: Callable[[str], None] = silent
 
     def pick(self, tiny: T, quick: T, full: T) -> T:
         """The value for this size."""

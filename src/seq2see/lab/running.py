@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
@@ -14,7 +14,7 @@ import torch
 from seq2see import __version__
 from seq2see.errors import RunError, SettingsError
 from seq2see.files import replace_text
-from seq2see.lab.experiment import Experiment, Measured, Size, Trial
+from seq2see.lab.experiment import Experiment, Measured, Size, Trial, silent
 from seq2see.lab.experiments import EXPERIMENTS
 from seq2see.lab.result import Result
 from seq2see.lab.side_by_side import side_by_side
@@ -43,7 +43,7 @@ def run(
     control: bool = False,
     size: Size | None = None,
     jobs: int = 1,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = silent,
 ) -> Result:
     """Put a claim of the lectures to the test; what comes back has `.verdict`, `.table` and `.figure()`.
 
@@ -66,7 +66,7 @@ def run_several(
     seeds: Sequence[int] = SEEDS,
     control: bool = False,
     jobs: int = 1,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = silent,
 ) -> Iterator[Result]:
     """The result of each experiment in `places`, which says where it goes, when its seeds are all done.
 
@@ -81,16 +81,16 @@ def run_several(
     for alone in (False, True):
         names = [name for name in places if timed[name] == alone]
         tasks = [
-            _Task(name, seed, size, work[name] / f"{name}-{seed}", control)
+            (name, Trial(seed, size, work[name] / f"{name}-{seed}", control))
             for name in names
             for seed in seeds
         ]
         found: dict[str, dict[int, Measured]] = {name: {} for name in names}
         for number, measured in side_by_side(_measured, tasks, 1 if alone else jobs, tell):
-            name, seed = tasks[number].name, tasks[number].seed
-            found[name][seed] = measured
+            name, trial = tasks[number]
+            found[name][trial.seed] = measured
             done += 1
-            tell(f"{name}, seed {seed}: done ({done} of {count})")
+            tell(f"{name}, seed {trial.seed}: done ({done} of {count})")
             if len(found[name]) == len(seeds):
                 command = _command(name, size, seeds, places[name], control)
                 measurements = tuple(found[name][seed] for seed in seeds)
@@ -111,26 +111,16 @@ def _made(folder: Path, size: Size, control: bool) -> Path:
     return work
 
 
-@dataclass(frozen=True)
-class _Task:
-    """One repetition of one experiment, as it goes to another process."""
-
-    name: str
-    seed: int
-    size: Size
-    folder: Path
-    control: bool
-
-
-def _measured(task: _Task, tell: Callable[[str], None]) -> Measured:
-    """One repetition; one that is finished is read instead of being done again."""
-    experiment = EXPERIMENTS[task.name]
-    kept, maker = task.folder.with_suffix(".json"), _maker(experiment)
+def _measured(task: tuple[str, Trial], tell: Callable[[str], None]) -> Measured:
+    """One repetition of the experiment named; one that is finished is read instead of being done again."""
+    name, trial = task
+    experiment = EXPERIMENTS[name]
+    kept, maker = trial.folder.with_suffix(".json"), _maker(experiment)
     if (before := _read(kept, maker)) is not None:
         return before
-    tell(f"{task.name}, seed {task.seed}")
-    with _own_randomness(task.seed):
-        measured = experiment.measure(Trial(task.seed, task.size, task.folder, task.control, tell))
+    tell(f"{name}, seed {trial.seed}")
+    with _own_randomness(trial.seed):
+        measured = experiment.measure(replace(trial, tell=tell))
     try:
         replace_text(kept, json.dumps({"made_by": maker, **asdict(measured)}) + "\n")
     except OSError as error:
