@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from seq2see.data.columns.contract import ImageShape, Vocabulary
 from seq2see.data.sides import Side
@@ -179,3 +180,22 @@ def test_patches_need_not_divide_the_image(positions: str) -> None:
     network = _reader(front, {"kind": "transformer", "layers": 1, "heads": 2, "positions": "none"})
     memory = network.encode({"source": Side(torch.zeros(2, 3, 20, 24, dtype=torch.uint8))})
     assert memory.states.shape == (2, 3 * 4, 16) and memory.mask.all()
+
+
+def test_overlapping_patches_are_linear_in_the_pixels_around_them() -> None:
+    """E3: as many states as without overlap, each of the pixels of its patch and so many around it."""
+    front = {"kind": "patches", "patch": 4, "overlap": 2, "positions": "none", "class_token": False}
+    network = _reader(front, {"kind": "transformer", "layers": 1, "heads": 2, "positions": "none"}).eval()
+    pixels = torch.randint(256, (2, 3, 8, 12), dtype=torch.uint8)
+    sides = {"source": Side(pixels)}
+    shown = F.pad(network.front.pixels(sides), (2, 2, 2, 2))
+    weight, bias = network.front.project.weight.flatten(1), network.front.project.bias
+    wanted = torch.stack(
+        [
+            shown[:, :, row : row + 8, column : column + 8].flatten(1) @ weight.T + bias
+            for row in (0, 4)
+            for column in (0, 4, 8)
+        ],
+        1,
+    )
+    torch.testing.assert_close(network.front(sides).states, wanted)

@@ -51,7 +51,15 @@ def test_another_seed_gives_other_weights(pairs: Path, tmp_path: Path) -> None:
     assert not same(tmp_path / "one", tmp_path / "two")
 
 
-@pytest.mark.parametrize("settings", [(), ("training.accumulate=2", "model.dropout=0.5")])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        (),
+        ("training.accumulate=2", "model.dropout=0.5"),
+        ("training.optimizer=muon", "training.weight_decay=0.1"),
+    ],
+    ids=["plain", "accumulated", "muon"],
+)
 def test_killed_anywhere_and_resumed_is_bit_identical(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ from seq2see.models.weights import load_weights, read_tensors, weights_of
 from seq2see.training.checkpoint import Checkpoints, Progress
 from seq2see.training.depths import Depths
 from seq2see.training.log import Log
+from seq2see.training.optimizer import make_optimizer
 from seq2see.training.report import Look, Report, Step
 from seq2see.training.schedule import learning_rate
 from seq2see.training.settings import TrainingSettings
@@ -53,7 +54,7 @@ class Trainer:
         self.dev_sources = dev_sources
         self.device = next(model.parameters()).device
         self.depths = Depths(model, settings, taken)
-        self.optimizer = _optimizer(model, settings, self.depths.scales)
+        self.optimizer = make_optimizer(model, settings, self.depths.scales)
         self.progress = Progress()
         self.interrupted: int | None = None
         """The signal that ended the run early, if one did."""
@@ -261,27 +262,3 @@ class Trainer:
 def _memory_is_full(error: RuntimeError | MemoryError) -> bool:
     """Whether an error says that memory is full; for that of the CPU torch has no error of its own."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
-
-
-def _optimizer(
-    model: Network, settings: TrainingSettings, scales: Mapping[str, float] | None = None
-) -> torch.optim.Optimizer:
-    """Adam over all weights; decay is for matrices, not for norms and biases."""
-    kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
-    parameters, decay = list(model.parameters()), settings.weight_decay
-    grouped: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
-    for name, one in model.named_parameters():
-        grouped.setdefault(
-            (decay if one.dim() > 1 else 0.0, scales[name] if scales is not None else 1.0), []
-        ).append(one)
-    ordered = sorted(grouped.items(), key=lambda item: (-item[0][0], -item[0][1]))
-    groups = [
-        {"params": some, "weight_decay": weight_decay, "scale": scale}
-        for (weight_decay, scale), some in ordered
-    ]
-    return kind(
-        groups,
-        lr=settings.learning_rate,
-        betas=(settings.beta1, settings.beta2),
-        fused=parameters[0].device.type in ("cpu", "cuda"),
-    )

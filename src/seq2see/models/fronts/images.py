@@ -95,6 +95,8 @@ class PatchFrontSettings(ImageFrontSettings):
     kind: Literal["patches"] = "patches"
     patch: int = Field(default=4, ge=1, le=256)
     """The side of a patch in pixels; images that it does not divide are filled up."""
+    overlap: int = Field(default=0, ge=0, le=256)
+    """Pixels around a patch that its state is made of too."""
     class_token: bool = True
     """A learned state stands before those of the patches; head.pooling=first reads it."""
     positions: Literal["learned", "sinusoidal", "rotary", "none"] = "learned"
@@ -186,7 +188,8 @@ class PatchFront(_ImageFront):
     def __init__(self, shape: ImageShape, width: int, part: PatchFrontSettings, dropout: float = 0.0) -> None:
         super().__init__(shape, part.augment)
         self.patch = part.patch
-        self.project = nn.Conv2d(shape.channels, width, part.patch, part.patch)
+        side = part.patch + 2 * part.overlap
+        self.project = nn.Conv2d(shape.channels, width, side, part.patch, part.overlap)
         nn.init.xavier_uniform_(self.project.weight.view(width, -1))
         nn.init.zeros_(self.project.bias)  # type: ignore[arg-type]
         rows, columns = (-(-side // part.patch) for side in (shape.height, shape.width))
