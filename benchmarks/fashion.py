@@ -5,8 +5,9 @@
 
 `learn` trains on the 60,000 images (a tenth of them held out by `train` itself to look at) and counts on the
 10,000 test images once, at the end. `speed` takes turns between our trainer, with its augmentation, and a
-plain loop over torchvision's residual blocks or timm's vision Transformer of the same size, without any, at
-the same batch; FOLDER is where both were installed: pip install --no-deps --target FOLDER timm torchvision.
+plain loop over torchvision's residual blocks or timm's vision Transformer of the same size, without any, with
+the same optimiser and the same batch; FOLDER is where both were installed:
+pip install --no-deps --target FOLDER timm torchvision.
 """
 
 import seq2see  # noqa: F401  isort: skip: before torch, so that threads wait without spinning
@@ -36,6 +37,11 @@ from seq2see.training.log import read_log
 from seq2see.workflow import Request, train
 
 BATCH = 128
+AS_ELSEWHERE = {
+    "resnet-tiny": (),
+    "vit-tiny": ("model.front.positions=learned", "model.front.overlap=0", "training.optimizer=adamw"),
+}
+"""What is set so that both sides of `speed` have the same network and the same optimiser."""
 
 
 def main() -> None:
@@ -205,7 +211,7 @@ def own_step(data: Path, name: str, steps: int) -> float:
                 preset=name,
                 seed=1,
                 max_steps=steps,
-                settings=settings,
+                settings=settings + AS_ELSEWHERE[name],
             ),
             tell=lambda _: None,
         )
