@@ -145,6 +145,15 @@ def test_settings_of_image_parts_need_no_preset(images: Path, tmp_path: Path, st
     assert front["augment"]["shift"] == shift
 
 
+def test_patches_are_moved_from_the_first_pass_on(images: Path, tmp_path: Path) -> None:
+    for asked, shift in (((), 1), (("model.front.augment.shift=0",), 0)):
+        settings = ("data.image_size=[16, 16]", "model.encoder.layers=1", *asked)
+        out = str(tmp_path / f"run-{shift}")
+        request = Request(str(images), out=out, preset="vit-tiny", settings=settings, max_steps=2)
+        front = train(request, tell=lambda _: None).model.recipe.model.front.model_dump()
+        assert front["augment"]["shift"] == shift
+
+
 def test_a_run_goes_on_where_its_images_have_moved(tmp_path: Path) -> None:
     folder = _shapes(tmp_path / "here", 10)
     _run(folder, tmp_path / "run", max_steps=6)

@@ -45,6 +45,8 @@ _OFTEN = 20
 """Passes over the images from which on they are moved at random too: fewer do not learn them by heart."""
 _SHIFT = 14
 """Images are moved by one pixel in so many of their smaller side."""
+_SLIGHT_SHIFT = 28
+"""The same for patches in fewer passes: nothing in them says that a thing may stand a pixel further."""
 _IMAGES = 32
 """Images of a batch that have several captions each."""
 _MOST_CAPTIONS = 512
@@ -82,9 +84,9 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
     if kind in ("stem", "patches"):
         if front.get("augment", {}).get("flip") is None:
             choice.take(*(_MIRRORED if _may_be_mirrored(found.sample, metric == "rmse") else _KEPT))
-        if passes > _OFTEN:
+        if passes > _OFTEN or kind == "patches":
             size = asked.get("data", {}).get("image_size") or choice.values["data"]["image_size"]
-            shift = max(1, min(size) // _SHIFT)
+            shift = max(1, min(size) // (_SHIFT if passes > _OFTEN else _SLIGHT_SHIFT))
             choice.take(
                 {"model": {"front": {"augment": {"shift": shift}}}},
                 f"training moves images by up to {many(shift, 'pixel')}",
