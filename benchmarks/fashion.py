@@ -3,7 +3,7 @@
     python -m benchmarks.fashion learn DATA --out FOLDER [--preset vit-tiny] [--steps 16900] [--seeds 1,2,3]
     python -m benchmarks.fashion speed DATA --parts FOLDER
 
-`learn` trains on the 60,000 images (a tenth of them held out by `train` itself to look at) and counts on the
+`learn` trains on the 60,000 images (1,000 of them held out by `train` itself to look at) and counts on the
 10,000 test images once, at the end. `speed` takes turns between our trainer, with its augmentation, and a
 plain loop over torchvision's residual blocks or timm's vision Transformer of the same size, without any, with
 the same optimiser and the same batch; FOLDER is where both were installed:
