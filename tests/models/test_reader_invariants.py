@@ -93,7 +93,7 @@ def sides_of(
 
 
 def outputs(network: Network, sides: dict[str, Side], watch: Any = None) -> Tensor:
-    memory = network.encode(sides, watch)
+    memory = network.encode_for_head(sides, watch)
     if isinstance(network.head, TagHead):
         return torch.cat(network.head.outputs(memory, sides), -1)
     assert isinstance(network.head, ClassHead | NumberHead)
@@ -145,6 +145,16 @@ def test_watching_changes_nothing_and_edits_do(encoder, pooling, head, front):
         torch.testing.assert_close(same, plain, **CLOSE)
         off = outputs(network, sides, Editor([Off(at=address)]))
         assert (off - plain).abs().max() > 1e-4
+
+
+@every_reader
+def test_a_head_that_reads_one_state_is_given_one(encoder, pooling, head, front):
+    """Only the first state of a Transformer, and only where the head reads no other; `encode` gives all."""
+    network = make(encoder, pooling, head, front)
+    sides = sides_of([[4, 5, 6, 8], [10, 11]], STANDARD)
+    first_only = encoder == "transformer" and pooling == "first" and head != "tags"
+    assert network.encode_for_head(sides).states.shape[1] == (1 if first_only else 4)
+    assert network.encode(sides).states.shape[1] == 4
 
 
 @every_reader

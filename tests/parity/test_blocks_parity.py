@@ -7,7 +7,9 @@ from torch import Tensor, nn
 
 from seq2see.layers import masks
 from seq2see.layers.blocks import Block
+from seq2see.layers.positions import Grid
 from seq2see.models import ModelSettings
+from seq2see.models.encoders import TransformerEncoder
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 BOTH = [
@@ -163,3 +165,30 @@ def test_whole_model_equals_torch(norm, activation):
     model.zero_grad()
     loss_of(model.decoder(inputs, model.encode_ids(source)).states).backward()
     assert_same_gradients(pairs)
+
+
+@pytest.mark.parametrize("length", [5, 70])
+@pytest.mark.parametrize("turned", ["rotary", "none", "by row and column"])
+@pytest.mark.parametrize("norm", ["before", "after"])
+@pytest.mark.parametrize("groups", [None, 2])
+def test_the_first_state_alone_is_the_first_of_all(groups, norm, turned, length):
+    """Values and gradients, also of what is padded, turned or longer than short sequences are."""
+    part = {"layers": 2, "heads": 4, "groups": groups, "norm": norm, "feedforward": 24}
+    part["positions"] = "rotary" if turned == "rotary" else "none"
+    settings = ModelSettings.model_validate({"width": 16, "dropout": 0, "encoder": part})
+    torch.manual_seed(5)
+    encoder = TransformerEncoder(settings, settings.encoder).double().train()
+    for parameter in encoder.parameters():
+        parameter.data += torch.randn_like(parameter) * 0.3
+    if turned == "by row and column":
+        encoder.grid = Grid(1, length - 1, before=1)
+    states = torch.randn(3, length, 16, dtype=torch.double, requires_grad=True)
+    mask = torch.arange(length) < torch.tensor([[length], [3], [1]])
+    found = []
+    for first_only in (False, True):
+        memory = encoder(states, mask, first_only=first_only)
+        assert memory.states.shape == (3, 1 if first_only else length, 16)
+        loss = loss_of(memory.states[:, 0])
+        found.append([memory.states[:, 0], *torch.autograd.grad(loss, [states, *encoder.parameters()])])
+    for whole, alone in zip(*found, strict=True):
+        torch.testing.assert_close(alone, whole, rtol=1e-9, atol=1e-11)

@@ -200,7 +200,7 @@ class Classifier(ReadingModel[Classified]):
         """Scores of the classes, (B, C)."""
         head = self.network.head
         assert isinstance(head, ClassHead)
-        return head.outputs(self.network.encode(sides, watch), sides, watch)
+        return head.outputs(self.network.encode_for_head(sides, watch), sides, watch)
 
     def answer(self, example: Pair, outputs: Tensor) -> Classified:
         """The likeliest class, or every label that is likelier than not."""

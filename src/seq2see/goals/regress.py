@@ -140,7 +140,7 @@ class Regressor(ReadingModel[Estimated]):
         """The number of each row, standardised, (B, 1)."""
         head = self.network.head
         assert isinstance(head, NumberHead)
-        return head.outputs(self.network.encode(sides, watch), sides, watch).unsqueeze(1)
+        return head.outputs(self.network.encode_for_head(sides, watch), sides, watch).unsqueeze(1)
 
     def answer(self, example: Pair, outputs: Tensor) -> Estimated:
         """The number in the unit of the targets."""

@@ -156,6 +156,18 @@ class MultiHeadAttention(nn.Module):
             return joined
         return self.read(*self.project_all(states, mask, rotation), watch)
 
+    def from_first(
+        self,
+        states: Tensor,
+        mask: Tensor | None = None,
+        rotation: Tensor | None = None,
+        watch: Watch | None = None,
+    ) -> Tensor:
+        """What the first state alone reads from all of them, (B, 1, D); one mask serves every query."""
+        turned = rotation[:, :1] if rotation is not None else None
+        read: Tensor = self(states[:, :1], self.project(states, mask, rotation), turned, watch)
+        return read
+
     def forward(
         self,
         states: Tensor,

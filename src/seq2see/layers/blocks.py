@@ -33,11 +33,13 @@ class Residual(nn.Module):
         self.norm = make_norm(kind, width, epsilon, bias)
         self.dropout = Dropout(dropout)
 
-    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        if self.place == "before":
-            return self.dropout.add(states, sublayer(self.norm(states)))
-        normed: Tensor = self.norm(self.dropout.add(states, sublayer(states)))
-        return normed
+    def forward(
+        self, states: Tensor, sublayer: Callable[[Tensor], Tensor], first_only: bool = False
+    ) -> Tensor:
+        """New states of all positions, or of the first alone if that is all that the sublayer gives."""
+        change = sublayer(self.norm(states) if self.place == "before" else states)
+        after = self.dropout.add(states[:, :1] if first_only else states, change)
+        return self.norm(after) if self.place == "after" else after
 
 
 class Block(nn.Module):
@@ -86,13 +88,16 @@ class Block(nn.Module):
         watch: Watch | None = None,
         memory: KeysValues | None = None,
         cross_rotation: Tensor | None = None,
+        first_only: bool = False,
     ) -> Tensor:
-        """New states of all positions, (B, T, D)."""
+        """New states of all positions (B, T, D), or of the first alone (B, 1, D), which is less work."""
 
         def attend(inner: Tensor) -> Tensor:
+            if first_only:
+                return self.attention.from_first(inner, mask, rotation, watch)
             return self.attention.among(inner, mask, rotation, watch)
 
-        return self._through(states, attend, watch, memory, cross_rotation)
+        return self._through(states, attend, watch, memory, cross_rotation, first_only)
 
     def extend(
         self,
@@ -126,6 +131,7 @@ class Block(nn.Module):
         watch: Watch | None,
         memory: KeysValues | None,
         cross_rotation: Tensor | None,
+        first_only: bool = False,
     ) -> Tensor:
         """All sublayers one after another, with this self-attention."""
 
@@ -134,7 +140,7 @@ class Block(nn.Module):
             read: Tensor = self.cross(inner, memory, cross_rotation, watch)
             return read
 
-        states = self.attention_residual(states, attend)
+        states = self.attention_residual(states, attend, first_only)
         if self.crosses:
             states = self.cross_residual(states, attend_to_source)
         after: Tensor = self.feedforward_residual(states, self.feedforward)

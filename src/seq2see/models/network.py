@@ -26,6 +26,8 @@ from seq2see.models.encoders import ENCODERS, TransformerEncoder
 from seq2see.models.fronts import FRONTS, PatchFront
 from seq2see.models.fronts.tokens import embedding
 from seq2see.models.generation import GeneratorState
+from seq2see.models.heads.classes import ClassHead
+from seq2see.models.heads.number import NumberHead
 from seq2see.models.heads.vocabulary import VocabularyHead
 from seq2see.models.settings import ModelSettings
 from seq2see.text.special import Special
@@ -67,13 +69,31 @@ class Network(nn.Module):
 
     def read(self, batch: Batch) -> Memory:
         """The source of each example; one that several share is read once."""
-        memory = self.encode(batch.sides)
+        memory = self.encode_for_head(batch.sides)
         return memory if batch.shared is None else memory.select(batch.shared)
 
     def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
         """Read the source once, for whatever follows."""
         states, mask = self.front(sides)
         return self.encoder(states, mask, watch)
+
+    def encode_for_head(self, sides: Sides, watch: Watch | None = None) -> Memory:
+        """What the head needs of the source: all states, or the first if it reads no other."""
+        if watch is not None or not self._head_reads_first_only:
+            return self.encode(sides, watch)
+        assert isinstance(self.encoder, TransformerEncoder)
+        states, mask = self.front(sides)
+        memory: Memory = self.encoder(states, mask, first_only=True)
+        return memory
+
+    @property
+    def _head_reads_first_only(self) -> bool:
+        """Whether the last block of a Transformer may leave out all states but that of the class token."""
+        return (
+            isinstance(self.encoder, TransformerEncoder)
+            and isinstance(self.head, ClassHead | NumberHead)
+            and self.settings.head.poolings == ("first",)
+        )
 
     def parameter_counts(self) -> dict[str, int]:
         """The number of weights of each part; shared ones are counted once, in their first part."""

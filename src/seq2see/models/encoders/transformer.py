@@ -115,13 +115,19 @@ class TransformerEncoder(nn.Module):
         self.rotary, self.rotary_base = part.positions.startswith("rotary"), part.rotary_base
         self.blocks = nn.ModuleList(part.block(settings, f"encoder.{layer}") for layer in range(part.layers))
 
-    def forward(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
+    def forward(
+        self, states: Tensor, mask: Tensor, watch: Watch | None = None, first_only: bool = False
+    ) -> Memory:
+        """Encode; with `first_only` the last block computes the first state and no other."""
         rotation = None
         if self.grid is not None:
             rotation = self.grid.rotations(self.head_width, states.device, self.rotary_base)
         elif self.rotary:
             rotation = rotations(0, states.shape[1], self.head_width, states.device, self.rotary_base)
         for block in self.blocks:
-            states = block(states, mask[:, None, None], rotation, watch)
+            last = first_only and block is self.blocks[-1]
+            states = block(states, mask[:, None, None], rotation, watch, first_only=last)
+        if first_only:
+            states, mask = states[:, :1], mask[:, :1]
         states = self.final_norm(states)
         return Memory(states, mask, masks.mean(states, mask))
