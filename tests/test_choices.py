@@ -48,6 +48,19 @@ def test_pronunciation() -> None:
     assert recipe.model.width == 128
 
 
+def test_several_targets_of_a_source_do_not_make_a_larger_model() -> None:
+    """As much is read as with one target; how often it is gone through follows all that is written."""
+    cells = [
+        Pair(line, SENTENCES[line % 2], SENTENCES[line % 2][::-1], "", into=into)
+        for line in range(40)
+        for into in ("de", "fr", "cs")
+    ]
+    recipe = recipe_for(Survey(87_000, cells))
+    assert recipe.model.width == 128
+    assert recipe.training.steps == round(4500 * 87_000**0.5 / recipe.training.batch_pairs)
+    assert recipe_for(Survey(174_000, cells)).model.width == 256
+
+
 def test_many_words_are_read_by_a_recurrent_model() -> None:
     """On two cores it learnt twice as fast; where a kind of model is asked for, that one is taken."""
     words = ["cat", "dog", "horse", "bird"] * 20

@@ -10,7 +10,7 @@ import numpy as np
 
 from seq2see.data import BadLines, Pair, PairFile, Problem
 from seq2see.data.batches import Batches, Stream
-from seq2see.data.columns import Column, SourceText, TargetText
+from seq2see.data.columns import SourceText, TargetText
 from seq2see.data.encoded import Encoded, cache_folder, encode, key_of
 from seq2see.data.image_file import ImageFile
 from seq2see.data.images import BadImageError
@@ -211,7 +211,7 @@ class Corpus:
             tokens, windows = training.batch_tokens, training.batch_pairs
             return Windows(data, self.columns, context, tokens, recipe.seed, windows)
         return Batches(
-            data,
+            data.with_shared_sources() if _has_several(self.columns) else data,
             self.columns,
             training.batch_tokens,
             recipe.seed,
@@ -249,15 +249,22 @@ def _facts(
         source_vocabulary=getattr(columns.get("source"), "size", 0),
         target_vocabulary=getattr(columns.get("target"), "size", 0),
         unknown_in_dev=_unknown(columns, dev_pairs),
-        targets=_by_target(columns.get("target"), train),
+        targets=_by_target(columns, train),
     )
 
 
-def _by_target(target: Column | None, train: Encoded) -> dict[str, int]:
+def _has_several(columns: Columns) -> bool:
+    """Whether a source may have several texts as targets."""
+    target = columns.get("target")
+    return isinstance(target, TargetText) and bool(target.tokenizer.targets)
+
+
+def _by_target(columns: Columns, train: Encoded) -> dict[str, int]:
     """How many examples each of several targets has, by the symbol that its rows begin with."""
-    if not isinstance(target, TargetText) or not target.tokenizer.targets:
+    if not _has_several(columns):
         return {}
-    rows = train["target"]
+    target, rows = columns["target"], train["target"]
+    assert isinstance(target, TargetText)
     firsts = rows.values[rows.offsets[:-1]]
     return {name: int((firsts == symbol).sum()) for name, symbol in target.tokenizer.targets.items()}
 

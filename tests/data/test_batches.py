@@ -216,3 +216,28 @@ def test_sources_that_are_shared_come_in_a_new_order_each_epoch() -> None:
 def test_sources_of_their_own_are_not_gathered() -> None:
     batch = next(iter(batches_of(captions(40, 1), 10_000, 3, 20, False)))
     assert batch.shared is None and len(batch["source"].values) == 20
+
+
+def test_targets_of_one_line_share_its_source() -> None:
+    """D10: sorted by length too, the cells of a line stay together, and a batch holds its source once."""
+    random = np.random.default_rng(4)
+    number = np.repeat(np.arange(90), random.integers(1, 4, 90))
+    lengths = random.integers(2, 30, 90)[number]
+    data = corpus(lengths.tolist(), np.clip(lengths + random.integers(-3, 4, len(number)), 2, 40).tolist())
+    sources = [data["source"][row].tolist() for row in np.searchsorted(number, number)]
+    apart = Encoded(data.columns, number * 10 + 1, 0, {})
+    shared = apart.with_shared_sources()
+    assert [shared["source"][row].tolist() for row in range(len(number))] == sources
+    found = epoch(batches_of(shared, 400, 1))
+    assert sorted(line for batch in lines(found) for line in batch) == apart.lines.tolist()
+    read = sum(len(batch["source"].values) for batch in found)
+    assert 90 <= read <= 90 + len(found)  # only what stands at the end of a batch may be read again
+    for batch in found:
+        assert len(batch.lines) * max(ids(batch)[0].shape[1], ids(batch)[2].shape[1]) <= 400
+        which = batch.shared if batch.shared is not None else torch.arange(len(batch.lines))
+        for line, row in zip(batch.lines.tolist(), batch["source"].values[which].tolist(), strict=True):
+            wanted = sources[np.searchsorted(number, line // 10)]
+            assert row == wanted + [PAD] * (len(row) - len(wanted))
+    later = batches_of(shared, 400, 1)
+    later.restore({"epoch": 1, "taken": 0})
+    assert lines(epoch(later)) != lines(found)

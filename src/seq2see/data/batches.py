@@ -84,7 +84,7 @@ class Batches(Stream):
     def _together(self, order: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
         """Put examples that share a source side by side, so that one batch reads it once."""
         places = self._data["source"].places
-        if self._by_length or places is None:
+        if places is None:
             return order
         ranks = random.permutation(int(places.max()) + 1)
         return order[np.argsort(ranks[places[order]], kind="stable")]
@@ -93,11 +93,15 @@ class Batches(Stream):
         """Sort rows by length, unless they are to stay mixed, and cut them where the budget is full.
 
         Rows whose longer side is the same go from those with a short source to those with a short target,
-        and the next length the other way round, so that neighbours are alike on both sides.
+        and the next length the other way round, so that neighbours are alike on both sides. Rows that share
+        a source count as long as the longest of them, and stay together.
         """
         source, target = (side.lengths_of(rows) for side in self._sides)
         if self._by_length:
-            longer, lean = np.maximum(source, target), source - target
+            places, longest = self._data["source"].places, target
+            if places is not None:
+                longest = _longest_of_each(places[rows], target)
+            longer, lean = np.maximum(source, longest), source - longest
             order = np.lexsort((np.where(longer % 2, lean, -lean), longer))
             rows, source, target = rows[order], source[order], target[order]
         cuts, start = [], 0
@@ -133,3 +137,11 @@ class Batches(Stream):
             for name, column in self._columns.items()
         }
         return Batch(sides, np.asarray(self._data.lines[rows]), shared)
+
+
+def _longest_of_each(groups: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """For each row, the greatest length in its group."""
+    _, which = np.unique(groups, return_inverse=True)
+    found = np.zeros(which.max(initial=-1) + 1, "int64")
+    np.maximum.at(found, which, lengths)
+    return found[which]

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,12 @@ class Encoded:
 
     def __getitem__(self, name: str) -> Ragged:
         return self.columns[name]
+
+    def with_shared_sources(self) -> "Encoded":
+        """The same where examples of one line have one source, which a batch then reads once."""
+        _, first, which = np.unique(self.lines, return_index=True, return_inverse=True)
+        source = replace(self.columns["source"], places=first[which])
+        return replace(self, columns={**self.columns, "source": source})
 
     @classmethod
     def open(cls, folder: Path) -> "Encoded":

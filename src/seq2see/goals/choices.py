@@ -66,8 +66,9 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     _text(choice, found.count, kinds)
     _sharing(choice, kinds, sides, text.get("shared"))
     words = kinds["target"] in ("characters", "symbols")
-    many = words and model and found.count >= _MANY
-    _model(choice, found.count, words, not model)
+    sources = _sources(found)
+    many = words and model and sources >= _MANY
+    _model(choice, sources, words, not model)
     if not words:
         penalty = {"decoding": {"length_penalty": 1.0}}
         choice.take(penalty, "length penalty 1 (a beam prefers sentences that are too short)")
@@ -75,6 +76,12 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     _batches(choice, 128 if many else _pairs(found.count), length)
     _schedule(choice, found.count, words, training.get("steps"), 20 if many else 5)
     return choice
+
+
+def _sources(found: Survey) -> int:
+    """How many examples there are, or lines of examples where each has several targets."""
+    lines = {one.line for one in found.sample if one.into}
+    return round(found.count * len(lines) / len(found.sample)) if lines else found.count
 
 
 def kind_of(texts: Iterable[str]) -> Kind:
