@@ -38,7 +38,7 @@ from seq2see.workflow import Request, train
 
 BATCH = 128
 AS_ELSEWHERE = {
-    "resnet-tiny": (),
+    "resnet-tiny": ("training.optimizer=adamw",),
     "vit-tiny": ("model.front.positions=learned", "model.front.overlap=0", "training.optimizer=adamw"),
 }
 """What is set so that both sides of `speed` have the same network and the same optimiser."""

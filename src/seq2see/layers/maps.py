@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -84,8 +83,8 @@ class BasicBlock(nn.Module):
         """(B, C, H, W) -> (B, outputs, H / stride, W / stride)."""
         found: Tensor = self.layers(maps)
         if self.residual:
-            found = found + (self.shortcut(maps) if self.shortcut is not None else maps)
-        return torch.relu(found)
+            found += self.shortcut(maps) if self.shortcut is not None else maps
+        return F.relu(found, inplace=True)
 
 
 class Bottleneck(BasicBlock):

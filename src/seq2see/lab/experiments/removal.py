@@ -27,7 +27,8 @@ def measure(trial: Trial) -> Measured:
     for name, residual in _NETS.items():
         used = residual and not trial.control
         settings = ["model.encoder.widths=[12]", f"model.encoder.depths=[{blocks}]", "model.front.width=12"]
-        settings += [f"model.encoder.residual={str(used).lower()}", "training.learning_rate=0.005"]
+        settings += [f"model.encoder.residual={str(used).lower()}"]
+        settings += ["training.optimizer=adamw", "training.learning_rate=0.005"]
         steps = trial.pick(80, 250, 800)
         model = trained(trial, f"resnet-{used}", file, "resnet-tiny", steps, settings, goal="classify")
         held = examples(model, other)
