@@ -74,7 +74,7 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
         choice.take(penalty, "length penalty 1 (a beam prefers sentences that are too short)")
     length = max(_length(sides[side], kinds[side]) for side in sides)
     _batches(choice, 128 if many else _pairs(found.count), length)
-    _schedule(choice, found.count, words, training.get("steps"), 20 if many else 5)
+    _schedule(choice, sources, found.count, words, training.get("steps"), 20 if many else 5)
     return choice
 
 
@@ -173,13 +173,14 @@ def _batches(choice: Choice, pairs: int, length: float) -> None:
     choice.take({"training": {"batch_pairs": pairs}}, f"batches of about {each:.0f} pairs")
 
 
-def _schedule(choice: Choice, count: int, words: bool, asked: int | None, rise: int) -> None:
+def _schedule(choice: Choice, sources: int, count: int, words: bool, asked: int | None, rise: int) -> None:
     """Small data is gone through often, large data seldom: visits grow with the root of the pairs.
 
-    One of `rise` parts of the steps is warm-up.
+    Each of several targets is gone through as often as it would be alone. One of `rise` parts of the steps
+    is warm-up.
     """
     batch = choice.values["training"]["batch_pairs"]
-    steps = asked or max(100, round(VISITS * count**0.5 / batch))
+    steps = asked or max(100, round(VISITS / sources**0.5 * count / batch))
     if asked is None:
         times = steps * batch / count
         choice.take({"training": {"steps": steps}}, f"{steps:,} steps ({times:.0f} times through the data)")
