@@ -57,6 +57,7 @@ def test_several_targets_of_a_source_do_not_make_a_larger_model() -> None:
     ]
     recipe = recipe_for(Survey(87_000, cells))
     assert recipe.model.width == 128
+    assert "model: transformer-tiny (29,000 lines)" in choose(Survey(87_000, cells), {}).reasons(recipe)
     alone = recipe_for(Survey(29_000, [cell._replace(into="") for cell in cells[::3]]))
     visits = [one.training.steps * one.training.batch_pairs for one in (recipe, alone)]
     assert visits[0] / 3 == pytest.approx(visits[1], rel=0.01)

@@ -68,7 +68,7 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     words = kinds["target"] in ("characters", "symbols")
     sources = _sources(found)
     many = words and model and sources >= _MANY
-    _model(choice, sources, words, not model)
+    _model(choice, sources, f"{sources:,} {'lines' if sources < found.count else 'pairs'}", words, not model)
     if not words:
         penalty = {"decoding": {"length_penalty": 1.0}}
         choice.take(penalty, "length penalty 1 (a beam prefers sentences that are too short)")
@@ -133,7 +133,7 @@ def _common_letters(sources: list[str], targets: list[str]) -> float:
     return common / max(1, left.total() + right.total())
 
 
-def _model(choice: Choice, count: int, words: bool, given: bool) -> None:
+def _model(choice: Choice, count: int, counted: str, words: bool, given: bool) -> None:
     """A model for so many pairs; where its kind is given, the size and the strength of its dropout alone."""
     name = "transformer-tiny" if count < _MANY else "transformer-small"
     if words and count >= _MANY and not given:
@@ -141,11 +141,11 @@ def _model(choice: Choice, count: int, words: bool, given: bool) -> None:
     values = preset(name)
     if given:
         width = values["model"]["width"]
-        choice.take({"model": {"width": width}}, f"width {width} ({count:,} pairs)")
+        choice.take({"model": {"width": width}}, f"width {width} ({counted})")
         held_back = {key: values["model"][key] for key in ("dropout", "attention_dropout")}
         choice.take({"model": held_back, "training": values["training"]}, "")
         return
-    choice.take(values, f"model: {name} ({count:,} pairs)")
+    choice.take(values, f"model: {name} ({counted})")
     if not words:
         # Sentences are not read in step with what is written, and CTranslate2 can decode such models.
         choice.take({"model": {"decoder": {"positions": "rotary-self"}}}, "")
