@@ -147,26 +147,19 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         rotation: Tensor | None = None,
         watch: Watch | None = None,
+        first_only: bool = False,
     ) -> Tensor:
-        """What states read from each other, (B, T, D)."""
+        """What states read from each other (B, T, D), or the first alone from all of them (B, 1, D)."""
+        if first_only:
+            turned = rotation[:, :1] if rotation is not None else None
+            read: Tensor = self(states[:, :1], self.project(states, mask, rotation), turned, watch)
+            return read
         if watch is None and self.groups == self.heads and _is_short(states, states.shape[1]):
             projected = F.linear(states, *self.joined_weights("query", "key", "value"))
             dropped = self.dropout if self.training else 0.0
             joined: Tensor = self.output(short_self_attention(projected, self.heads, mask, rotation, dropped))
             return joined
         return self.read(*self.project_all(states, mask, rotation), watch)
-
-    def from_first(
-        self,
-        states: Tensor,
-        mask: Tensor | None = None,
-        rotation: Tensor | None = None,
-        watch: Watch | None = None,
-    ) -> Tensor:
-        """What the first state alone reads from all of them, (B, 1, D); one mask serves every query."""
-        turned = rotation[:, :1] if rotation is not None else None
-        read: Tensor = self(states[:, :1], self.project(states, mask, rotation), turned, watch)
-        return read
 
     def forward(
         self,

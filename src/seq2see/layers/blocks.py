@@ -93,9 +93,7 @@ class Block(nn.Module):
         """New states of all positions (B, T, D), or of the first alone (B, 1, D), which is less work."""
 
         def attend(inner: Tensor) -> Tensor:
-            if first_only:
-                return self.attention.from_first(inner, mask, rotation, watch)
-            return self.attention.among(inner, mask, rotation, watch)
+            return self.attention.among(inner, mask, rotation, watch, first_only)
 
         return self._through(states, attend, watch, memory, cross_rotation, first_only)
 
