@@ -13,6 +13,7 @@ from seq2see.data.shapes import draw
 from seq2see.errors import DataError, SettingsError
 from seq2see.goals import load
 from seq2see.models.weights import read_tensors
+from seq2see.recipe import preset
 from seq2see.training import Checkpoints, Trainer
 from seq2see.workflow import Request, Trained, train
 
@@ -143,6 +144,21 @@ def test_settings_of_image_parts_need_no_preset(images: Path, tmp_path: Path, st
     front = trained.model.recipe.model.front.model_dump()
     assert front["kind"] == "stem" and front["augment"]["flip"] is False
     assert front["augment"]["shift"] == shift
+
+
+@pytest.mark.parametrize("name", ["resnet-tiny", "caption"])
+def test_a_chosen_preset_learns_as_it_says(images: Path, tmp_path: Path, name: str) -> None:
+    """The optimiser among it: the schedule that is chosen with a preset once overruled it."""
+    table = tmp_path / "captions.tsv"
+    table.write_text("".join(f"circle/{number:03}.png\ta circle\n" for number in range(24)))
+    data = {"resnet-tiny": images, "caption": table}[name]
+    smaller = tuple(setting for setting in TINY if "learning_rate" not in setting)
+    where = None if data == images else str(images)
+    request = Request(str(data), out=str(tmp_path / "run"), images=where, settings=smaller, max_steps=1)
+    learnt = train(request, tell=lambda _: None).model.recipe.training.model_dump()
+    asked = preset(name)["training"]
+    assert asked["optimizer"] == "muon"
+    assert {setting: learnt[setting] for setting in asked} == asked
 
 
 def test_patches_are_moved_from_the_first_pass_on(images: Path, tmp_path: Path) -> None:

@@ -202,6 +202,37 @@ def test_a_lower_loss_speaks_for_the_average_where_luck_cannot_be_measured() -> 
         assert trainer._as_good({"loss": 0.9, metric: 20}) == kept
 
 
+@pytest.mark.parametrize(
+    ("accuracy", "loss", "pulls"), [(93.2, 0.27, True), (93.2, 0.25, False), (93.6, 0.27, False)]
+)
+def test_an_average_that_is_behind_the_last_look_by_metric_and_loss_is_not_kept(
+    accuracy: float, loss: float, pulls: bool
+) -> None:
+    trainer = Trainer.__new__(Trainer)
+    trainer.settings = TrainingSettings(metric="accuracy")
+    trainer.progress = Progress(last={"loss": 0.26, "accuracy": 93.5})
+    assert trainer._pulls_back({"loss": loss, "accuracy": accuracy}) == pulls
+    trainer.progress.last = None
+    assert not trainer._pulls_back({"loss": loss, "accuracy": accuracy})
+
+
+def test_training_keeps_no_average_that_pulls_back(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([(3.0, 60.0), (2.0, 78.0), (1.0, 80.0), (1.1, 79.0)])  # the fourth is the average's
+
+    def scores(trainer: Trainer) -> dict[str, float]:
+        loss, exact = next(looks)
+        return {"loss": loss, "exact": exact}
+
+    monkeypatch.setattr(Trainer, "_scores", scores)
+    settings = ("training.average=5", "training.evaluate_every=4", "training.metric=exact")
+    trained = run(pairs, tmp_path / "run", *settings, steps=12)
+    assert trained.progress.best == trained.progress.last == {"loss": 1.0, "exact": 80.0}
+    average = read_log(tmp_path / "run" / "metrics.jsonl")[-1]
+    assert average["average"] == {"loss": 1.1, "exact": 79.0} and not average["best"]
+
+
 def test_accumulated_batches_equal_one_large_batch(pairs: Path, tmp_path: Path) -> None:
     """Gradients of two halves, each divided by all tokens, add up to the gradient of the whole."""
     lines = pairs.read_text().splitlines()[:16]

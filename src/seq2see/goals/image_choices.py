@@ -19,6 +19,8 @@ from seq2see.recipe import preset
 
 __all__ = ["IMAGE_LADDERS", "choose_captions", "choose_images", "images_asked"]
 
+_OPTIMIZER = {"training": {"optimizer": "adamw"}}
+"""Taken first, since a preset may name another."""
 _LOOKED_AT = 64
 _SMALL = 64
 """Pixels of a side up to which images stay as they are; larger ones are made as small."""
@@ -72,6 +74,7 @@ def images_asked(asked: Mapping[str, Any]) -> bool:
 def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: str) -> Choice:
     """Size, encoder and schedule for images with a class or a number."""
     choice = Choice(fixed={"model": {"decoder": None}})
+    choice.take(_OPTIMIZER, "")
     _take_images(choice, found.sample)
     if model:
         choice.take(preset("resnet-tiny"), "model: resnet-tiny (a residual network for small images)")
@@ -97,6 +100,7 @@ def choose_images(found: Survey, asked: Mapping[str, Any], model: bool, metric: 
 def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Choice:
     """Size, encoder, decoder and schedule for images with a caption."""
     choice = Choice()
+    choice.take(_OPTIMIZER, "")
     _take_images(choice, found.sample)
     if model:
         # Of shapes that are drawn anew nothing can be learnt by heart, so nothing holds back.
@@ -188,7 +192,6 @@ def _schedule(
                 "batch_pairs": batch,
                 "batch_tokens": 1_000_000,
                 "batch_by_length": False,
-                "optimizer": "adamw",
                 "schedule": "cosine",
                 "warmup": min(300, steps // 10),
                 "evaluate_every": every,

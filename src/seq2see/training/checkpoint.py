@@ -27,6 +27,7 @@ class Progress:
     seconds: float = 0.0
     tokens: int = 0
     best: dict[str, float] | None = None
+    last: dict[str, float] | None = None
     looks_without_best: int = 0
     averaged: list[int] = field(default_factory=list)
     finished: bool = False

@@ -160,7 +160,7 @@ class Trainer:
     def _look(self, log: Log) -> None:
         """Score the dev set; keep the weights if they are the best so far, and for the average."""
         progress, metric = self.progress, self.settings.metric
-        scores = self._scores()
+        scores = progress.last = self._scores()
         best = self._is_best(scores)
         if best:
             progress.best = scores
@@ -175,7 +175,7 @@ class Trainer:
         self.report.look(Look(progress.step, scores, metric, best))
 
     def _finish(self, log: Log) -> None:
-        """Try the average of the last weights, and keep it if it is as good."""
+        """Try the average of the last looks, and keep it if it is as good."""
         progress = self.progress
         # Where looks are few, early ones are among the last, and would pull the average back.
         looks = [step for step in progress.averaged if 3 * step >= 2 * progress.step]
@@ -184,7 +184,7 @@ class Trainer:
             average = self.checkpoints.average(looks)
             load_weights(self.model, average, "the average")
             scores = self._scores()
-            kept = self._as_good(scores)
+            kept = self._as_good(scores) and not self._pulls_back(scores)
             log.write({"step": progress.step, "average": scores, "best": kept})
             if kept:
                 progress.best = scores
@@ -223,6 +223,18 @@ class Trainer:
         share = min(best[metric.name], 100)  # an error rate can pass 100
         margin = 2 * math.sqrt(share * (100 - share) / self.dev_sources)
         return (best[metric.name] - scores[metric.name]) * metric.direction <= margin
+
+    def _pulls_back(self, scores: dict[str, float]) -> bool:
+        """Whether the average is worse than the last look by the metric and by the loss.
+
+        While the learning rate falls to zero, the first of the looks can be so far behind the last one that
+        their mean is behind it too.
+        """
+        last, metric = self.progress.last, METRICS[self.settings.metric]
+        if last is None:  # a run that was begun before last scores were kept
+            return False
+        behind = (last[metric.name] - scores[metric.name]) * metric.direction
+        return behind > 0 and last["loss"] < scores["loss"]
 
     def _scores(self) -> dict[str, float]:
         self.model.eval()
