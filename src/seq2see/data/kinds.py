@@ -84,7 +84,7 @@ def guess_goal(file: PairFile) -> tuple[str, str]:
         tags = file.format in ("conllu", "conll") or 2 * _in_step(sample := peek(file)) > len(sample)
         return ("tag", "several target columns") if tags else ("generate", "several columns of texts")
     if isinstance(file, ImageFile) and file.by_class:
-        return "classify", "images in a folder for each class"
+        return "classify", "a class for each image"
     sample = peek(file)
     kinds = {name: kind for name, kind in KINDS.items() if not file.named or kind.takes_images}
     reasons = ((name, kind.suits(sample, file.format)) for name, kind in kinds.items())
