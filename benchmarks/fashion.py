@@ -83,6 +83,8 @@ def learn(data: Path, out: Path, name: str | None, steps: int | None, seeds: lis
             resume=(run / "recipe.yaml").exists(),
         )
         trained = train(asked)
+        if not trained.progress.finished:
+            sys.exit("interrupted; the same command goes on")
         outcome = trained.model.outcome(examples_for(trained.model, str(images(data, "t10k")), {}))
         row = {
             "seed": seed,
