@@ -4,6 +4,7 @@ Whoever needs a file more than once would find the second reading empty. So what
 on disk, once for each pipe and process, and read from there as often as it is asked for.
 """
 
+import atexit
 import io
 import os
 import shutil
@@ -66,6 +67,7 @@ def kept_pipe(path: Path) -> BinaryIO:
         except OSError as error:
             what = "standard input" if str(path) == "-" else path
             raise DataError(f"{what} cannot be read, or be kept on disk: {error.strerror}") from None
+        atexit.register(file.close)
         _kept[name] = cast(BinaryIO, file)
     return cast(BinaryIO, io.BufferedReader(_FromStart(_kept[name].fileno())))
 
