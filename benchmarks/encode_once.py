@@ -12,6 +12,7 @@ minutes each, and prints the BLEU of each on the test set of 2016.
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -169,7 +170,8 @@ def learn(data: Path, out: Path, minutes: float, seed: int) -> None:
             max_minutes=minutes,
             resume=(out / name).exists(),
         )
-        train(request)
+        if not train(request).progress.finished:
+            sys.exit("interrupted; the same command goes on")
         model = load(out / name, device="cpu")
         assert isinstance(model, TextModel)
         columns = Columns(target=targets if len(targets) > 1 else targets[0])
