@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -51,10 +52,12 @@ class Convolved(nn.Module):
         if one.kernel_size == (1, 1) and one.stride != (1, 1):
             # The same, and safe: with steps, oneDNN writes past its memory where a map has few channels.
             rows, columns = one.stride
-            maps = F.conv2d(maps[:, :, ::rows, ::columns], one.weight)
+            # Cut with the channels last, so that the gradient, mostly zeros, is laid out as the map is.
+            maps = F.conv2d(maps.movedim(1, -1)[:, ::rows, ::columns].movedim(-1, 1), one.weight)
         else:
             maps = one(maps)
-        found: Tensor = self.norm(maps)
+        # With the channels of a place side by side, convolutions take two thirds of the time on a CPU.
+        found: Tensor = self.norm(maps.contiguous(memory_format=torch.channels_last))
         return F.relu(found, inplace=True) if self.activation else found
 
 

@@ -173,8 +173,7 @@ class StemFront(_ImageFront):
         return cls(shape, settings.front, settings.encoder)
 
     def forward(self, sides: Sides) -> States:
-        # With the channels of a place side by side, convolutions take two thirds of the time on a CPU.
-        maps = self.stem(self.pixels(sides)).contiguous(memory_format=torch.channels_last)
+        maps = self.stem(self.pixels(sides))
         if self.pool is not None:
             maps = self.pool(maps)
         return States(maps, _everywhere(maps, maps.shape[2] * maps.shape[3]))
