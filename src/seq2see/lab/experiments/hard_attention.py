@@ -32,7 +32,7 @@ def measure(trial: Trial) -> Measured:
     for name, edit in _EDITS.items():
         changed = soft if trial.control else exact(model, pairs, edits=[parse_edit(edit)])
         rows.append({"attention": name, "exact": changed})
-    for value in _TEMPERATURES if trial.size != "tiny" else ():
+    for value in trial.pick(_TEMPERATURES[:1], _TEMPERATURES, _TEMPERATURES):
         tempered = parse_edit(f"temperature at=decoder.cross value={value}")
         rows.append({"temperature": value, "exact": exact(model, pairs, edits=[tempered])})
     hard = next(float(row["exact"]) for row in rows if row.get("attention") == "hard")
@@ -45,8 +45,6 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         if "temperature" in row:
             found.setdefault(float(row["temperature"]), []).append(float(row["exact"]))
-    if not found:
-        return []
     flattest = max(found)
     two = fmean(float(row["exact"]) for row in rows if row.get("attention") == "top 2")
     return [

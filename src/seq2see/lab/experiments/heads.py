@@ -38,8 +38,8 @@ def measure(trial: Trial) -> Measured:
             goal="tag",
         )
         rows.append({"part": "heads", "heads": heads, "right": accuracy(model, pairs)})
-        if heads == 4 and trial.size != "tiny":
-            weighed = weigh_heads(model, pairs, most=100)
+        if heads == 4:
+            weighed = weigh_heads(model, pairs, most=trial.pick(10, 100, 100))
             for place, (_, _, change) in enumerate(weighed.ranked, 1):
                 rows.append({"part": "removed", "rank": place, "lost": -change})
     found = {int(row["heads"]): float(row["right"]) for row in rows if row["part"] == "heads"}
@@ -58,8 +58,6 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         if row["part"] == "removed":
             lost.setdefault(int(row["rank"]), []).append(float(row["lost"]))
-    if not lost:
-        return []
     most, least = fmean(lost[min(lost)]), fmean(lost[max(lost)])
     return [
         "An average of four places does not say which letter stands where: one head has to tell them apart "

@@ -25,7 +25,7 @@ def measure(trial: Trial) -> Measured:
     settings = [f"model.width={trial.pick(32, 64, 128)}", f"training.learning_rate={rate}"]
     long = [pair for pair in held if len(pair.source) > longest / 2][:300]
     rows: list[Row] = []
-    for kind in ("none", *(() if trial.size == "tiny" else ("location",)), *kinds):
+    for kind in ("none", "location", *kinds):
         used = "none" if trial.control else kind
         own = [] if used == "none" else [f"model.decoder.attention={used}"]
         preset = "rnn" if used == "none" else "rnn-attention"
@@ -50,9 +50,11 @@ def remarks(rows: Sequence[Row]) -> list[str]:
         found.setdefault(str(row["score"]), []).append(float(row["exact"]))
     ranked = sorted(found, key=lambda name: -fmean(found[name]))
     listed = ", ".join(f"{name} {fmean(found[name]):.0f} %" for name in ranked)
-    said = [f"Exact outputs on the longer half of sources: {listed}."]
-    if "location" in found:
-        said.append("Location attention sees the decoder's state alone, and cannot look for anything.")
+    said = [
+        f"Exact outputs on the longer half of sources: {listed}.",
+        "Location attention sees the decoder's state alone: it can learn which place comes next, and cannot "
+        "look for anything.",
+    ]
     strongest: dict[str, list[float]] = {}
     for row in rows:
         if "strongest" in row:

@@ -35,8 +35,7 @@ def measure(trial: Trial) -> Measured:
         rows += [
             {"part": "chain", "model": name, "length": length, **_step(network, length)} for length in lengths
         ]
-    if trial.size != "tiny":
-        rows += _exposure(trial)
+    rows += _exposure(trial)
     grown = {
         name: exponent(
             lengths, [float(row["chain"]) for row in rows if row.get("model") == name and "chain" in row]
@@ -79,11 +78,11 @@ def _longest(last: Any) -> int:
 
 def _exposure(trial: Trial) -> list[Row]:
     """How well a half-trained model tells the next letter after right letters, and writes after its own."""
-    file, held = letters(trial, backwards, "abcdefgh", range(4, 13), 12_000)
+    file, held = letters(trial, backwards, "abcdefgh", range(4, 13), trial.pick(600, 12_000, 12_000))
     model = trained(
         trial, "exposed", file, "rnn-attention", trial.pick(5, 300, 300), [f"model.width={_WIDTH}"]
     )
-    pairs = held[:200]
+    pairs = held[: trial.pick(20, 200, 200)]
     told = [
         np.exp(score / (len(pair.target) + 1))
         for score, pair in zip(model.target_scores(pairs), pairs, strict=True)
@@ -101,18 +100,14 @@ def remarks(rows: Sequence[Row]) -> list[str]:
         )
         for name in _MODELS
     }
-    said = [
-        f"For {longest} target tokens, {seen['recurrent']:.0f} operations of the recurrent model wait for "
-        f"each other, and {seen['Transformer']:.0f} of the Transformer."
-    ]
     exposed = [row for row in rows if row["part"] == "exposure"]
-    if exposed:
-        forced, own = (fmean(float(row[name]) for row in exposed) for name in ("forced", "exact"))
-        said.append(
-            f"A half-trained model gives the right next letter a probability of {forced:.0f} % after right "
-            f"letters; on its own letters {own:.0f} % of its words are right: errors add up when decoding."
-        )
-    return said
+    forced, own = (fmean(float(row[name]) for row in exposed) for name in ("forced", "exact"))
+    return [
+        f"For {longest} target tokens, {seen['recurrent']:.0f} operations of the recurrent model wait for "
+        f"each other, and {seen['Transformer']:.0f} of the Transformer.",
+        f"A half-trained model gives the right next letter a probability of {forced:.0f} % after right "
+        f"letters; on its own letters {own:.0f} % of its words are right: errors add up when decoding.",
+    ]
 
 
 EXPERIMENT = Experiment(
