@@ -2,6 +2,8 @@
 
 seq2see lab --all --out runs/lab
 python -m benchmarks.lab_page runs/lab
+
+Experiments that the folder does not have stay on the page as they are.
 """
 
 import argparse
@@ -33,27 +35,33 @@ def main() -> None:
         shutil.copy(results / name / f"{name}.png", DOCS / "lab" / f"{name}.png")
     page = DOCS / "lab.md"
     before, rest = page.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    parts = [overview(found), gallery(found), *(section(name, values) for name, values in found.items())]
+    made, after = rest.split(END)
+    rows = {name: row for name in EXPERIMENTS for row in made.splitlines() if row.startswith(f"| [{name}]")}
+    rows |= {name: line(name, values) for name, values in found.items()}
+    kept = {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in made.split("\n## ")[1:]}
+    kept |= {name: section(name, values) for name, values in found.items()}
+    names = [name for name in EXPERIMENTS if name in rows]
+    parts = [overview([rows[name] for name in names]), gallery(names), *(kept[name] for name in names)]
     page.write_text(before + BEGIN + "\n" + "\n".join(parts) + "\n" + END + after)
 
 
-def overview(found: dict[str, dict[str, Any]]) -> str:
-    """One line for each experiment."""
-    lines = ["| experiment | claim | verdict | effect | 95 % over seeds |", "|---|---|---|---|---|"]
-    for name, values in found.items():
-        low, high = values["interval"]
-        lines.append(
-            f"| [{name}](#{name}) | {values['claim']} | {values['verdict']} | {values['effect']:.3g} | "
-            f"{low:.3g} to {high:.3g} |"
-        )
-    return "\n".join(lines) + "\n"
+def overview(rows: list[str]) -> str:
+    """A table with one line for each experiment."""
+    heads = ["| experiment | claim | verdict | effect | 95 % over seeds |", "|---|---|---|---|---|"]
+    return "\n".join([*heads, *rows]) + "\n"
 
 
-def gallery(found: dict[str, dict[str, Any]]) -> str:
+def line(name: str, values: dict[str, Any]) -> str:
+    """What one experiment found, in short."""
+    low, high = values["interval"]
+    claim, verdict, effect = values["claim"], values["verdict"], values["effect"]
+    return f"| [{name}](#{name}) | {claim} | {verdict} | {effect:.3g} | {low:.3g} to {high:.3g} |"
+
+
+def gallery(names: list[str]) -> str:
     """All figures, small."""
     images = "\n".join(
-        f'<a href="#{name}"><img src="lab/{name}.png" width="32%" alt="{name}"></a>' for name in found
+        f'<a href="#{name}"><img src="lab/{name}.png" width="32%" alt="{name}"></a>' for name in names
     )
     return f"## All figures\n\n{images}\n"
 

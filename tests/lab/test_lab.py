@@ -202,3 +202,14 @@ def test_scores_without_attention_have_no_strongest_place() -> None:
     assert "70 % with dot" in remarks(rows)[-1]
     rest = remarks([{"score": row["score"], "exact": row["exact"]} for row in rows])
     assert rest == remarks(rows)[:-1] and not any("strongest" in said for said in rest)
+
+
+def test_gradients_through_long_times_are_not_lost_to_32_bits() -> None:
+    """Twice the steps are about twice the powers of ten: squares of such small numbers must not be zeros."""
+    import torch
+
+    from seq2see.lab.experiments.gradients import _through_time
+
+    torch.manual_seed(3)
+    half, whole = (_through_time("tanh", steps) for steps in (64, 128))
+    assert -8 > half > -20 and 1.5 < whole / half < 2.5

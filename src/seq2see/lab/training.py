@@ -4,6 +4,7 @@ import random
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from seq2see.corpus import checked_file
@@ -14,7 +15,7 @@ from seq2see.goals import goal_named, load
 from seq2see.lab.experiment import Trial
 from seq2see.workflow import Request, train
 
-__all__ = ["ALPHABET", "accuracy", "backwards", "exact", "examples", "letters", "trained"]
+__all__ = ["ALPHABET", "accuracy", "backwards", "exact", "examples", "letters", "strongest", "trained"]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _HELD_OUT = 10
@@ -85,6 +86,12 @@ def exact(model: Any, pairs: Sequence[Pair], **options: Any) -> float:
     """How many outputs are exactly right, in percent, decoded greedily."""
     outcome = model.outcome(pairs, **{**model.quick, **options})
     return float(scores_of(outcome, ["exact"])["exact"])
+
+
+def strongest(model: Any, pairs: Sequence[Pair]) -> float:
+    """The weight of the strongest place of a source, in percent: the mean while right outputs are written."""
+    views = (model.attention(pair.source, pair.target) for pair in pairs)
+    return 100 * fmean(float(view.weights["decoder.cross"].amax(-1).mean()) for view in views)
 
 
 def accuracy(model: Any, pairs: Sequence[Pair]) -> float:

@@ -101,12 +101,17 @@ def _through_time(cell: str, steps: int) -> float:
     inputs = torch.randn(_ROWS, steps, _WIDTH, requires_grad=True)
     output = layer(inputs, layer.start(inputs))[:, -1]
     (gradient,) = torch.autograd.grad(output.square().mean(), inputs)
-    return _powers(float(gradient[:, 0].norm()), float(gradient[:, -1].norm()))
+    return _powers(_norm(gradient[:, 0]), _norm(gradient[:, -1]))
 
 
 def _size(weight: Tensor) -> float:
     assert weight.grad is not None
-    return float(weight.grad.double().norm())
+    return _norm(weight.grad)
+
+
+def _norm(gradient: Tensor) -> float:
+    """The length of a gradient; in 32 bits the squares of small numbers would be zero."""
+    return float(gradient.double().norm())
 
 
 def _powers(first: float, last: float) -> float:

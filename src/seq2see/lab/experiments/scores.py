@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
-from seq2see.data import Pair
 from seq2see.lab.experiment import Experiment, Measured, Row, Trial
 from seq2see.lab.panels import Panel
-from seq2see.lab.training import ALPHABET, backwards, exact, letters, trained
+from seq2see.lab.training import ALPHABET, backwards, exact, letters, strongest, trained
 
 __all__ = ["EXPERIMENT"]
 
@@ -32,15 +30,9 @@ def measure(trial: Trial) -> Measured:
         model = trained(trial, used, file, preset, trial.pick(100, 600, 2000), [*settings, *own])
         weights = sum(model.network.parameter_counts().values())
         row: Row = {"score": kind, "exact": exact(model, long), "weights": weights}
-        rows.append(row if used == "none" else {**row, "strongest": _strongest(model, long[:20])})
+        rows.append(row if used == "none" else {**row, "strongest": strongest(model, long[:20])})
     found = {str(row["score"]): float(row["exact"]) for row in rows}
     return Measured(min(found[kind] for kind in kinds) - found["none"], rows)
-
-
-def _strongest(model: Any, pairs: Sequence[Pair]) -> float:
-    """How much weight the place has on average that has most of it, while right outputs are written."""
-    views = (model.attention(pair.source, pair.target) for pair in pairs)
-    return 100 * fmean(float(view.weights["decoder.cross"].amax(-1).mean()) for view in views)
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:
