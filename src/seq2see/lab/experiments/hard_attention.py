@@ -58,7 +58,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 EXPERIMENT = Experiment(
     name="hard-attention",
-    claim="An argmax for the softmax fails a model that has just learnt its task, not one trained on.",
+    claim="The longer a model learns, the less an argmax for the softmax costs it: attention sharpens.",
     where="EECS182 discussion 8, question 2, which takes the argmax in place of the softmax",
     effect="the points of exact outputs that the argmax costs less after the longest training than after the "
     "shortest, mean over scores",
