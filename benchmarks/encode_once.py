@@ -1,15 +1,15 @@
 """What encoding once and decoding many is worth: in time beside the arithmetic, and in quality.
 
 python -m benchmarks.encode_once time
-python -m benchmarks.encode_once learn --data MULTI30K --out FOLDER [--minutes 90] [--models all,de,fr,cs]
+python -m benchmarks.encode_once learn --data MULTI30K --out FOLDER [--minutes 90] [--models all,de] [--each]
 
 `time` builds a model of three targets for long sources and decodes them greedily: into all targets from one
 encoding; the same search with three encodings; and one target after the other, which encodes three times and
 searches three times. Rounds are interleaved in one process, and medians of the ratios of rounds are printed.
 `learn` trains English into German, French and Czech in one model (`all`) and in three single ones, each for
 the steps that `train` chooses and for the same minutes at the most, and keeps the BLEU of each on the test
-set of 2016. Two cores are used best by two such commands at once, with other models and one thread each; the
-one that ends last prints the table.
+set of 2016. With `--each` the one model has a decoder for each target. Two cores are used best by two such
+commands at once, with other models and one thread each; the one that ends last prints the table.
 """
 
 import argparse
@@ -69,6 +69,7 @@ def main() -> None:
     learnt.add_argument("--minutes", type=float, default=90, help="of each of the four trainings at the most")
     learnt.add_argument("--seed", type=int, default=1)
     learnt.add_argument("--models", default=",".join(MODELS), help="those to train now")
+    learnt.add_argument("--each", action="store_true", help="the model of all has a decoder for each target")
     learnt.add_argument("--threads", type=int, default=2)
     asked = parser.parse_args()
     if asked.part == "time":
@@ -76,7 +77,7 @@ def main() -> None:
     else:
         torch.set_num_threads(asked.threads)
         for name in asked.models.split(","):
-            learn(asked.data, asked.out, name, asked.minutes, asked.seed)
+            learn(asked.data, asked.out, name, asked.minutes, asked.seed, asked.each)
         summed_up(asked.out)
 
 
@@ -161,7 +162,7 @@ def long_model(longest: int, preset_name: str) -> SeveralModel:
     return SeveralModel(Run(recipe, columns_of(codec), network_of(recipe, codec), facts))
 
 
-def learn(data: Path, out: Path, name: str, minutes: float, seed: int) -> None:
+def learn(data: Path, out: Path, name: str, minutes: float, seed: int, each: bool) -> None:
     """Train one of the models, and keep its scores."""
     targets = MODELS[name]
     ending = ".gz" if (data / "train.en.gz").exists() else ""
@@ -176,6 +177,7 @@ def learn(data: Path, out: Path, name: str, minutes: float, seed: int) -> None:
         target=",".join(targets),
         goal="generate",
         seed=seed,
+        settings=["model.decoder_for_each=true"] if each and len(targets) > 1 else [],
         max_minutes=minutes,
         resume=(out / name).exists(),
     )
