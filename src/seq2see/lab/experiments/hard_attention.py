@@ -21,7 +21,7 @@ def measure(trial: Trial) -> Measured:
     file, held = letters(trial, backwards, alphabet, lengths, trial.pick(3000, 12_000, 40_000))
     rate = trial.pick(0.01, 0.005, 0.003)
     settings = [f"model.width={trial.pick(64, 64, 128)}", f"training.learning_rate={rate}"]
-    steps = trial.pick((100, 900), (300, 600, 1200), (300, 600, 1200, 2400))
+    steps = trial.pick((100, 600), (300, 600, 1200), (300, 600, 1200, 2400))
     pairs = held[: trial.pick(100, 300, 500)]
     rows: list[Row] = []
     regained = []
