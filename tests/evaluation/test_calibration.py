@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seq2see.evaluation.calibration import (
@@ -33,6 +33,7 @@ def test_the_temperature_that_data_were_drawn_with_is_found(scale):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.01, 50))
+@example(4500, 2.0)
 def test_a_temperature_never_does_harm(seed, scale):
     """H: on what it is fitted to, the likelihood is as good as before or better; predictions stay."""
     logits, truth = drawn(scale, seed, 30)

@@ -21,7 +21,7 @@ def fit_temperature(logits: Logits, truth: Truth) -> float:
 
     It minimises the negative log-likelihood and changes no prediction. One more example, of which nothing is
     known, is thought to stand there: where all answers are right, a model must not become sure beyond doubt
-    (as Platt 1999 does for two classes).
+    (as Platt 1999 does for two classes). Where that doubt alone speaks for another number, it stays at 1.
     """
     from scipy.optimize import minimize_scalar
 
@@ -33,7 +33,10 @@ def fit_temperature(logits: Logits, truth: Truth) -> float:
         method="bounded",
     )
     temperature = math.exp(float(found.x))
-    better = float(found.fun) < _doubtful(logits, truth)
+    better = all(
+        loss(logits / temperature, truth) <= loss(logits, truth)
+        for loss in (_doubtful, negative_log_likelihood)
+    )
     return temperature if better else 1.0
 
 
