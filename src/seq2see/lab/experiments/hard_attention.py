@@ -32,7 +32,7 @@ def measure(trial: Trial) -> Measured:
             model = trained(trial, f"{score}-{used}", file, "rnn-attention", used, own)
             soft, two, hard = (exact(model, pairs, edits=edits) for edits in ([], [_TWO], [_HARD]))
             row: Row = {"score": score, "steps": count, "soft": soft, "top 2": two, "hard": hard}
-            rows.append({**row, "lost": soft - hard, "strongest": strongest(model, pairs[:20])})
+            rows.append({**row, "lost": round(soft - hard, 6), "strongest": strongest(model, pairs[:20])})
         regained.append(float(rows[-len(steps)]["lost"]) - float(rows[-1]["lost"]))
     return Measured(fmean(regained), rows)
 
