@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from several_runs import SMALL
 from several_runs import request as asked
 
 import seq2see as package
+from seq2see.data import Pair
+from seq2see.data.sides import Batch
 from seq2see.errors import SettingsError
 from seq2see.goals.several_model import SeveralModel
 from seq2see.goals.text_model import Source
@@ -31,15 +34,17 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_each_target_has_weights_of_its_own(model: SeveralModel) -> None:
-    """D10: as many decoders as targets, which have come to differ, under one embedding."""
+    """D10: as many decoders as targets, which have come to differ, each with vectors for its own letters."""
     decoder = model.network.decoder
     assert isinstance(decoder, SeveralDecoders) and len(decoder.decoders) == 2
     first, second = (dict(one.named_parameters()) for one in decoder.decoders)
     assert first.keys() == second.keys()
-    own = [name for name in first if not name.startswith("embed")]
-    assert own and all(first[name] is not second[name] for name in own)
-    assert any(not torch.equal(first[name], second[name]) for name in own)
-    assert decoder.decoders[0].embed is decoder.decoders[1].embed
+    assert all(first[name] is not second[name] for name in first)
+    same_shape = [name for name in first if first[name].shape == second[name].shape]
+    assert any(not torch.equal(first[name], second[name]) for name in same_shape)
+    letters = len("BDFGKAEIOULMNRST")  # of either target, after the four special symbols
+    assert [one.embed.num_embeddings for one in decoder.decoders] == [4 + letters] * 2
+    assert model.target.size > 4 + 2 * letters
 
 
 def test_texts_into_each_target(model: SeveralModel) -> None:
@@ -105,6 +110,25 @@ def test_views_and_scores(model: SeveralModel) -> None:
     assert found["capital"][0].log_probability == pytest.approx(right, abs=1e-4)
 
 
+def test_the_loss_is_that_of_scoring(model: SeveralModel) -> None:
+    """D10: training, by the tokens of each target, and scoring, by the whole vocabulary, count the same."""
+    network = model.network
+    assert isinstance(network, EncoderDecoder)
+    # Capitals do not stand in the texts of the second target, and cost more than their number there.
+    pairs = [("dom", "DOM", "capital"), ("dom", "ddoomm", "twice"), ("kit", "KIT", "twice")]
+    examples = [Pair(1, source, target, "", into=into) for source, target, into in pairs]
+    columns = model.run.columns
+    batch = Batch(
+        {name: columns[name].collate(columns[name].encode(examples)) for name in ("source", "target")},
+        np.arange(len(examples)),
+    )
+    with torch.inference_mode():
+        loss = network.eval()(batch)
+    scores = model.score([(one.source, one.target, "", one.into) for one in examples])
+    assert loss.total.item() == pytest.approx(-sum(scores), rel=1e-4)
+    assert loss.count == sum(len(one.target) + 1 for one in examples)
+
+
 def test_where_it_means_nothing(tmp_path: Path) -> None:
     """D10: with one target, or with copying, a decoder for each is refused with the reason."""
     (tmp_path / "one.tsv").write_text("".join(f"{a}{b}\t{b}{a}\n" for a in "abcdef" for b in "ghijkl"))
@@ -113,5 +137,7 @@ def test_where_it_means_nothing(tmp_path: Path) -> None:
     )
     with pytest.raises(SettingsError, match="for several targets, and there is one"):
         train(one, tell=lambda _: None)
+    with pytest.raises(SettingsError, match="each decoder has vectors of its own"):
+        train(asked(tmp_path, settings=(EACH, "model.share_embeddings=true")), tell=lambda _: None)
     with pytest.raises(SettingsError, match="copying is for one decoder"):
         train(asked(tmp_path, settings=(EACH, "model.pointer=true", "text.shared=true")), tell=lambda _: None)

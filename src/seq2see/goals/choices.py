@@ -63,8 +63,10 @@ def choose(found: Survey, asked: Mapping[str, Any], model: bool = True) -> Choic
     kinds: dict[str, Kind] = {
         side: text.get(side, {}).get("kind") or kind_of(texts) for side, texts in sides.items()
     }
-    _text(choice, found.count, kinds)
-    _sharing(choice, kinds, sides, text.get("shared"))
+    apart = bool(asked.get("model", {}).get("decoder_for_each"))
+    each = len({pair.into for pair in found.sample}) if apart else 1
+    _text(choice, found.count, kinds, each)
+    _sharing(choice, kinds, sides, text.get("shared"), apart)
     words = kinds["target"] in ("characters", "symbols")
     sources = _sources(found)
     many = words and model and sources >= _MANY
@@ -98,8 +100,10 @@ def kind_of(texts: Iterable[str]) -> Kind:
     return "bpe"
 
 
-def _text(choice: Choice, count: int, kinds: Mapping[str, Kind]) -> None:
+def _text(choice: Choice, count: int, kinds: Mapping[str, Kind], each: int) -> None:
+    """Vocabularies for so many examples; each target with a decoder of its own adds to the common one."""
     size = 8000 if count >= 20_000 else 4000 if count >= 5000 else 1000
+    size = size * (1 + each) // 2
     why = {
         "symbols": "few short symbols between spaces",
         "characters": "short texts",
@@ -113,16 +117,19 @@ def _text(choice: Choice, count: int, kinds: Mapping[str, Kind]) -> None:
 
 
 def _sharing(
-    choice: Choice, kinds: Mapping[str, Kind], sides: Mapping[str, list[str]], asked: bool | None
+    choice: Choice, kinds: Mapping[str, Kind], sides: Mapping[str, list[str]], asked: bool | None, apart: bool
 ) -> None:
-    """One vocabulary where both sides are cut alike and written alike; the embedding follows it."""
+    """One vocabulary where both sides are cut alike and written alike; the embedding follows it.
+
+    Decoders that are `apart`, one for each target, have embeddings of their own.
+    """
     shared = asked
     if asked is None and kinds["source"] == kinds["target"] != "symbols":
         common = _common_letters(sides["source"], sides["target"])
         shared = common >= 0.6
         how = "one vocabulary" if shared else "two vocabularies"
         choice.take({"text": {"shared": shared}}, f"{how} ({common:.0%} of the letters are common)")
-    choice.take({"model": {"share_embeddings": bool(shared)}}, "")
+    choice.take({"model": {"share_embeddings": bool(shared) and not apart}}, "")
 
 
 def _common_letters(sources: list[str], targets: list[str]) -> float:

@@ -1,5 +1,6 @@
 """The goal `generate`: read a text, write another."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,13 @@ from seq2see.goals.sources import (
 from seq2see.goals.text_model import TextModel
 from seq2see.models import EncoderDecoder, Vocabulary, make_encoder_decoder
 from seq2see.recipe import Recipe
-from seq2see.run import Run
-from seq2see.text import SPECIAL, Codec, Tokenizer
+from seq2see.run import Run, read_as
+from seq2see.text import SPECIAL, Codec, SourceCodec, Tokenizer
 
 __all__ = ["Generate", "network_of"]
+
+_USED = "used.json"
+"""The file with the ids in the texts of each of several targets."""
 
 
 class Generate:
@@ -59,7 +63,8 @@ class Generate:
             features = (one.features for one in examples())
         sources, targets = (one.source for one in examples()), (one.target for one in examples())
         if not known:
-            return columns_of(Codec.learn(sources, targets, features, recipe.text, into))
+            learnt = Codec.learn(sources, targets, features, recipe.text, into)
+            return columns_of(_with_used(learnt, recipe, examples))
         read, written = known.get("source"), known.get("target")
         codec = read.codec if isinstance(read, SourceText) else None
         if isinstance(codec, Codec) and codec.shared and written is not None:
@@ -77,19 +82,26 @@ class Generate:
                 f"{_listed(target.targets)}; name the same, in that order, or train without --from"
             )
         tags = known_features(recipe, codec, examples)
-        return columns_of(Codec(source, target, tags, recipe.text.begins))
+        return columns_of(
+            _with_used(Codec(source, target, tags, recipe.text.begins), recipe, examples, codec)
+        )
 
     def files(self, columns: Columns) -> dict[str, str]:
         """The tokenizers; of images, their size too."""
         if isinstance(columns["source"], Images):
             return _CAPTIONS.files(columns)
-        return {f"tokenizers/{name}": text for name, text in codec_of(columns).files().items()}
+        codec = codec_of(columns)
+        files = codec.files() | ({_USED: json.dumps(codec.used)} if codec.used else {})
+        return {f"tokenizers/{name}": text for name, text in files.items()}
 
     def load(self, recipe: Recipe, folder: Path) -> Columns:
         """Read the tokenizers."""
         if recipe.data.images is not None:
             return _CAPTIONS.load(recipe, folder)
-        return columns_of(Codec.load(folder / "tokenizers", recipe.text.begins))
+        codec = Codec.load(folder / "tokenizers", recipe.text.begins)
+        if recipe.model.decoder_for_each:
+            codec.used = read_as(list[list[int]], folder / "tokenizers" / _USED)
+        return columns_of(codec)
 
     def network(self, recipe: Recipe, columns: Columns) -> EncoderDecoder:
         """An encoder and a decoder."""
@@ -121,6 +133,18 @@ class Generate:
             inputs = ["image" if recipe.data.images is not None else one.source for one in asked]
             return Known(inputs, [one.references for one in asked], unit=outcome.unit)
         return Known(known_inputs(examples, recipe), [(one.target,) for one in examples])
+
+
+def _with_used(codec: Codec, recipe: Recipe, examples: Examples, known: SourceCodec | None = None) -> Codec:
+    """Note which ids the texts of each target have, where each has a decoder of its own."""
+    if isinstance(known, Codec) and known.used:
+        codec.used = known.used
+    elif recipe.model.decoder_for_each:
+        ids: dict[str, set[int]] = {name: set() for name in codec.target.targets}
+        for one in examples():
+            ids[str(one.into)].update(codec.target.encode(one.target))
+        codec.used = [sorted(found) for found in ids.values()]
+    return codec
 
 
 def _learn_captions(recipe: Recipe, examples: Examples, known: Columns) -> Columns:
@@ -179,7 +203,7 @@ def network_of(recipe: Recipe, codec: Codec) -> EncoderDecoder:
     return make_encoder_decoder(
         recipe.model,
         Vocabulary(codec.source_size, codec.source.special),
-        Vocabulary(codec.target_size, codec.target.special),
+        Vocabulary(codec.target_size, codec.target.special, used=codec.used),
         copies,
         recipe.training.label_smoothing,
     )

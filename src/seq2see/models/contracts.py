@@ -71,6 +71,8 @@ class DecoderOutput(NamedTuple):
 
     states: Tensor
     cross_weights: Tensor | None
+    writers: Mapping[int, Tensor] | None = None
+    """The rows of each of several decoders, by its number."""
 
 
 class Prefix(NamedTuple):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +27,9 @@ from seq2see.models.fronts.tokens import embedding
 from seq2see.models.generation import GeneratorState
 from seq2see.models.heads.classes import ClassHead
 from seq2see.models.heads.number import NumberHead
+from seq2see.models.heads.several import SeveralHeads
 from seq2see.models.heads.vocabulary import VocabularyHead
+from seq2see.models.own_tokens import OwnTokens
 from seq2see.models.settings import ModelSettings
 from seq2see.text.special import Special
 
@@ -116,7 +117,7 @@ class Writer(Network):
     """A network with a decoder, which writes token by token."""
 
     decoder: Decoder
-    head: VocabularyHead
+    head: VocabularyHead | SeveralHeads
 
     def __init__(
         self, settings: ModelSettings, special: Special, **parts: Front | Encoder | Decoder | Head
@@ -205,11 +206,33 @@ def _encoder(settings: ModelSettings, front: Front) -> Encoder:
     return encoder
 
 
-def _decoder(settings: ModelSettings, embed: nn.Embedding, targets: Sequence[int]) -> Decoder:
-    """One decoder, or one for each of several targets."""
+def _writer(
+    settings: ModelSettings,
+    target: Vocabulary,
+    embed: nn.Embedding,
+    copies: Sequence[int] | None,
+    smoothing: float,
+    *,
+    crosses: bool = True,
+) -> tuple[Decoder, VocabularyHead]:
+    """A decoder, and the head that says which token comes next."""
     assert settings.decoder is not None
-    make = partial(DECODERS[settings.decoder.kind], embed, settings, settings.decoder)
-    return SeveralDecoders([make() for _ in targets], targets) if settings.decoder_for_each else make()
+    decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder, crosses=crosses)
+    tied = embed if settings.tie_output else None
+    return decoder, VocabularyHead(settings.width, target, tied, copies, smoothing, settings.output_bias)
+
+
+def _writers(
+    settings: ModelSettings, target: Vocabulary, smoothing: float
+) -> tuple[SeveralDecoders, SeveralHeads]:
+    """A decoder and a head for each of several targets, over the tokens that it uses."""
+    own = OwnTokens(target)
+    vocabularies = [Vocabulary(size, target.special) for size in own.sizes]
+    decoders, heads = zip(
+        *[_writer(settings, one, embedding(one, settings.width), None, smoothing) for one in vocabularies],
+        strict=True,
+    )
+    return SeveralDecoders(decoders, target.special.targets, own), SeveralHeads(heads, own, target)
 
 
 def make_encoder_decoder(
@@ -221,12 +244,16 @@ def make_encoder_decoder(
 ) -> EncoderDecoder:
     """An untrained network that reads one text and writes another."""
     front = FRONTS[settings.front.kind].make(settings, {"source": source})
-    embed = front.embed if settings.share_embeddings else embedding(target, settings.width)
-    encoder = _encoder(settings, front)
-    decoder = _decoder(settings, embed, target.special.targets)
-    tied = embed if settings.tie_output else None
-    copies = copies if settings.pointer else None
-    head = VocabularyHead(settings.width, target, tied, copies, smoothing, settings.output_bias)
+    decoder: Decoder
+    head: VocabularyHead | SeveralHeads
+    if settings.decoder_for_each:
+        encoder = _encoder(settings, front)
+        decoder, head = _writers(settings, target, smoothing)
+    else:
+        embed = front.embed if settings.share_embeddings else embedding(target, settings.width)
+        encoder = _encoder(settings, front)
+        copies = copies if settings.pointer else None
+        decoder, head = _writer(settings, target, embed, copies, smoothing)
     network = EncoderDecoder(
         settings, target.special, front=front, encoder=encoder, decoder=decoder, head=head
     )
@@ -236,11 +263,8 @@ def make_encoder_decoder(
 
 def make_decoder_only(settings: ModelSettings, text: Vocabulary, smoothing: float = 0.0) -> DecoderOnly:
     """An untrained network that writes on."""
-    assert settings.decoder is not None
     embed = embedding(text, settings.width)
-    decoder = DECODERS[settings.decoder.kind](embed, settings, settings.decoder, crosses=False)
-    tied = embed if settings.tie_output else None
-    head = VocabularyHead(settings.width, text, tied, None, smoothing, settings.output_bias)
+    decoder, head = _writer(settings, text, embed, None, smoothing, crosses=False)
     network = DecoderOnly(settings, text.special, decoder=decoder, head=head)
     network.initialise()
     return network

@@ -168,6 +168,10 @@ class ModelSettings(Settings):
             return self
         if self.decoder_for_each and self.pointer:
             raise ValueError("decoder_for_each and pointer cannot be both; copying is for one decoder")
+        if self.decoder_for_each and self.share_embeddings:
+            raise ValueError(
+                "decoder_for_each and share_embeddings cannot be both; each decoder has vectors of its own"
+            )
         if isinstance(self.decoder, RecurrentDecoderSettings):
             self.decoder.check(self)
             return self

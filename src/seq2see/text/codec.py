@@ -85,10 +85,16 @@ class Codec(SourceCodec):
     """The vocabularies of both sides, for a model that reads one text and writes another."""
 
     def __init__(
-        self, source: Tokenizer, target: Tokenizer, features: Tokenizer | None = None, begins: bool = False
+        self,
+        source: Tokenizer,
+        target: Tokenizer,
+        features: Tokenizer | None = None,
+        begins: bool = False,
     ) -> None:
         super().__init__(source, features, begins)
         self.target = target
+        self.used: Sequence[Sequence[int]] = ()
+        """The ids in the texts of each of several targets, for models that have a decoder for each."""
 
     @classmethod
     def learn(

@@ -37,6 +37,8 @@ class Vocabulary(NamedTuple):
     counts: Sequence[int] | None = None
     image: ImageShape | None = None
     """Where ids are the values of pixels: how the images come."""
+    used: Sequence[Sequence[int]] = ()
+    """The ids in the texts of each of several targets, where each has a decoder of its own."""
 
 
 class Column(Protocol):

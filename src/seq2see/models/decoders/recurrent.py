@@ -212,7 +212,7 @@ class RecurrentDecoder(nn.Module):
             after.append(layer_state)
         states = inputs.unsqueeze(1)
         past, visible = self._extended(state.past, states)
-        (states, weights), context = self._attend(states, state.memory, visible, watch)
+        (states, weights, _), context = self._attend(states, state.memory, visible, watch)
         output = DecoderOutput(states[:, 0], weights[:, 0] if weights is not None else None)
         fed = (output.states if self.luong else context) if self.feeds else None
         return output, replace(state, layers=torch.stack(after, 1), past=past, fed=fed)

@@ -9,29 +9,36 @@ from torch import Tensor, nn
 
 from seq2see.layers.attention import Watch
 from seq2see.models.contracts import Decoder, DecoderOutput, Memory, Prefix, State, rows_of
+from seq2see.models.own_tokens import OwnTokens
 
 __all__ = ["SeveralDecoders"]
 
 
 class SeveralDecoders(nn.Module):
-    """Gives every row to the decoder of its target, which the first token of the row names."""
+    """Gives every row to the decoder of its target, which the first token of the row names.
 
-    def __init__(self, decoders: Sequence[Decoder], targets: Sequence[int]) -> None:
+    Each decoder has vectors for the tokens of its own target alone.
+    """
+
+    def __init__(self, decoders: Sequence[Decoder], targets: Sequence[int], own: OwnTokens) -> None:
         super().__init__()
         self.decoders = nn.ModuleList(cast(Sequence[nn.Module], decoders))
         self.targets = list(targets)
+        self.own = own
 
     @property
     def embed(self) -> nn.Embedding:
-        """The vectors of tokens, which all decoders share."""
+        """The vectors of tokens of the first decoder."""
         return self._of(0).embed
 
     def forward(self, tokens: Tensor, memory: Memory | None, watch: Watch | None = None) -> DecoderOutput:
         assert memory is not None, "a decoder for each target needs a source"
         states = memory.states.new_zeros(*tokens.shape, self.embed.embedding_dim)
-        for number, rows in self.sorted(tokens[:, 0]).items():
-            states[rows] = self._of(number)(tokens[rows], memory.select(rows), watch).states
-        return DecoderOutput(states, None)
+        writers = self.sorted(tokens[:, 0])
+        for number, rows in writers.items():
+            own = self.own(number, tokens[rows])
+            states[rows] = self._of(number)(own, memory.select(rows), watch).states
+        return DecoderOutput(states, None, writers)
 
     def begin(
         self, memory: Memory | None, prefix: Prefix | None = None, watch: Watch | None = None
@@ -56,13 +63,13 @@ class SeveralDecoders(nn.Module):
         """One token for each row, by the decoder of that row."""
         assert isinstance(state, SeveralState)
         states = self.embed.weight.new_empty(len(tokens), self.embed.embedding_dim)
-        after = {}
+        writers, after = {}, {}
         for number, part in self._begun(tokens, state, watch).items():
-            rows = rows_of(part.sources, state.each)
-            output, going = self._of(number).step(tokens[rows], part.state, watch)
+            rows = writers[number] = rows_of(part.sources, state.each)
+            output, going = self._of(number).step(self.own(number, tokens[rows]), part.state, watch)
             states[rows] = output.states
             after[number] = Running(going, part.sources)
-        return DecoderOutput(states, None), replace(state, running=after, waiting=[])
+        return DecoderOutput(states, None, writers), replace(state, running=after, waiting=[])
 
     def sorted(self, first: Tensor) -> dict[int, Tensor]:
         """The rows of each decoder that has any, by the first token of each row."""
@@ -81,7 +88,9 @@ class SeveralDecoders(nn.Module):
                 has = torch.tensor(prefix.lengths, device=tokens.device) > 0
                 first = torch.where(has, prefix.tokens[:, 0], first)
             for number, rows in self.sorted(first).items():
-                begun = self._of(number).begin(memory.select(rows), _chosen(prefix, rows), watch)
+                own = _chosen(prefix, rows)
+                own = own._replace(tokens=self.own(number, own.tokens))
+                begun = self._of(number).begin(memory.select(rows), own, watch)
                 if state.each > 1:
                     begun = begun.move(
                         torch.arange(len(rows), device=rows.device).repeat_interleave(state.each)

@@ -50,12 +50,11 @@ class VocabularyHead(nn.Module):
         assert output is not None
         target = batch["target"]
         labels = target.values[:, 1:]
-        smoothing = self.smoothing if self.training else 0.0
-        return Loss(self._cross_entropy(memory, output, labels, smoothing), (labels != self.padding).sum())
+        return Loss(self.cross_entropy(memory, output, labels), (labels != self.padding).sum())
 
-    def _cross_entropy(
-        self, memory: Memory | None, output: DecoderOutput, labels: Tensor, smoothing: float
-    ) -> Tensor:
+    def cross_entropy(self, memory: Memory | None, output: DecoderOutput, labels: Tensor) -> Tensor:
+        """Summed over all labels but padding."""
+        smoothing = self.smoothing if self.training else 0.0
         if self.pointer is not None or torch.is_autocast_enabled(labels.device.type):
             copied = memory.tokens if memory is not None else None
             return cross_entropy(self.logits(output, copied), labels, self.padding, smoothing)
