@@ -1,5 +1,6 @@
 """ResNet and ViT against those of transformers: the same weights give the same values and gradients."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -34,11 +35,15 @@ def _compare(ours: Network, theirs: nn.Module, weights: list[tuple[Tensor, Tenso
     """Both see the same images, and learn the same from them."""
     torch.manual_seed(3)
     images = torch.randint(0, 256, (4, 3, 20, 24), dtype=torch.uint8)
+    precise = copy.deepcopy(theirs).double()
     found = ours.encode({"source": Side(images)}).states
-    expected = theirs((images.to(found.dtype) / 255 - 0.5) / 0.25).last_hidden_state
-    if expected.dim() == 4:
-        expected = expected.flatten(2).transpose(1, 2)
-    torch.testing.assert_close(found, expected, **_NEAR)
+    expected, exact = _states(theirs, images.to(found.dtype)), _states(precise, images.double())
+    # Batch norm over few values amplifies rounding, on some processors to more than 1e-5: what the reference
+    # itself loses in single precision, ours may lose too. In double precision nothing is forgiven.
+    lost = (expected - exact).abs().max().item()
+    near = 1e-10 if found.dtype == torch.float64 else max(1e-5, 2 * lost)
+    torch.testing.assert_close(found, expected, atol=near, rtol=near)
+    assert lost < 1e-4
     assert expected.abs().mean() > 0.1
     wanted = torch.randn_like(expected)
     (found * wanted).sum().backward()
@@ -49,6 +54,12 @@ def _compare(ours: Network, theirs: nn.Module, weights: list[tuple[Tensor, Tenso
         assert mine.grad is not None and yours.grad is not None
         scale = yours.grad.abs().max().clamp(min=1)
         torch.testing.assert_close(mine.grad / scale, yours.grad.view_as(mine) / scale, **near)
+
+
+def _states(model: nn.Module, pixels: Tensor) -> Tensor:
+    """The last states of a model of transformers, (B, S, D)."""
+    states: Tensor = model((pixels / 255 - 0.5) / 0.25).last_hidden_state
+    return states.flatten(2).transpose(1, 2) if states.dim() == 4 else states
 
 
 def _layers(model: nn.Module) -> list[nn.Conv2d | nn.BatchNorm2d]:
