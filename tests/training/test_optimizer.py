@@ -1,4 +1,4 @@
-"""Decay is for matrices; Muon is for those within layers, and does what torch's own does."""
+"""Decay is for matrices; Muon is for those between states, and does what torch's own does."""
 
 import pytest
 import torch
@@ -69,20 +69,40 @@ def test_muon_is_that_of_torch() -> None:
         assert (own - other).norm() < 0.02 * moved
 
 
-def test_muon_is_for_matrices_within_layers() -> None:
+def test_muon_is_for_matrices_between_states() -> None:
     """H: embeddings, the output layer, norms and biases learn by AdamW; filters are matrices too."""
-    settings = ModelSettings.model_validate({"width": 16, "encoder": {"layers": 1}, "decoder": {"layers": 1}})
+    settings = ModelSettings.model_validate(
+        {
+            "width": 16,
+            "tie_output": False,
+            "encoder": {"layers": 1},
+            "decoder": {"kind": "recurrent", "attention": "general", "heads": 2},
+        }
+    )
     network = make_encoder_decoder(settings, Vocabulary(9, STANDARD), Vocabulary(9, STANDARD))
     network.encoder.blocks.append(nn.Conv2d(2, 3, 3))
     optimizer = make_optimizer(network, TrainingSettings(optimizer="muon", weight_decay=0.1))
     for parameter in network.parameters():
         parameter.grad = torch.ones_like(parameter)
     optimizer.step()
+    matrices = {name for name, parameter in network.named_parameters() if parameter.dim() > 1}
     by_muon = {
         name for name, parameter in network.named_parameters() if "momentum" in optimizer.state[parameter]
     }
-    expected = {
-        name for name, parameter in network.named_parameters() if parameter.dim() > 1 and ".blocks." in name
-    }
-    assert by_muon == expected and "encoder.blocks.1.weight" in by_muon
+    assert matrices - by_muon == {"front.embed.weight", "decoder.embed.weight", "head.output.weight"}
+    assert {"encoder.blocks.1.weight", "decoder.cross.score.between", "decoder.combine.weight"} < by_muon
+    assert {f"decoder.layers.0.weights.weight_{one}_l0" for one in ("ih", "hh")} < by_muon
     assert all("exp_avg" in optimizer.state[one] for one in network.parameters() if one.dim() < 2)
+
+
+def test_what_comes_by_head_has_the_rows_of_all_heads() -> None:
+    """H: W of general attention, (H, K, M), takes the step of the matrix (H K, M)."""
+    draw = torch.manual_seed(1)
+    first, gradient = torch.randn(3, 4, 8, generator=draw), torch.randn(3, 4, 8, generator=draw)
+    found = []
+    for shape, by_head in (((3, 4, 8), True), ((12, 8), False)):
+        weight = nn.Parameter(first.clone().view(shape))
+        weight.grad = gradient.clone().view(shape)
+        Muon([{"params": [weight], "orthogonal": True, "by_head": by_head}], lr=0.02).step()
+        found.append(weight.detach().view(12, 8))
+    assert torch.equal(*found) and not torch.equal(found[0], first.view(12, 8))

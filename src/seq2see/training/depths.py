@@ -10,7 +10,7 @@ from seq2see.errors import SettingsError
 from seq2see.settings import near
 from seq2see.training.settings import TrainingSettings
 
-__all__ = ["Depths", "is_in_a_layer"]
+__all__ = ["Depths"]
 
 _LAYER = re.compile(r"(encoder|decoder)\.\w+\.(\d+)\.")
 _BOTTOM = re.compile(r"(front)\.|decoder\.(?:embed|positions|norm)\.")
@@ -65,11 +65,6 @@ class Depths:
             learns = self.learning(step)
             for name, parameter in self._model.named_parameters():
                 parameter.requires_grad_(learns[name])
-
-
-def is_in_a_layer(name: str) -> bool:
-    """Whether a weight belongs to one of the layers of encoder or decoder."""
-    return _LAYER.match(name) is not None
 
 
 def _depth(name: str, layers: dict[str, int]) -> int:

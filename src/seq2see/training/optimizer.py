@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seq2see.training.depths import is_in_a_layer
+from seq2see.layers.scores import General
 from seq2see.training.settings import TrainingSettings
 
 __all__ = ["Muon", "make_optimizer", "orthogonal"]
@@ -14,6 +14,8 @@ __all__ = ["Muon", "make_optimizer", "orthogonal"]
 _MOMENTUM = 0.95
 _STEP_SIZE = 0.2
 """The root mean square of an AdamW step, as a share of the learning rate, that Muon's steps have too."""
+_TURNING = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.RNNBase, General)
+"""What turns states into states."""
 _ROUNDS = 5
 _FACTORS = (3.4445, -4.7750, 2.0315)
 """Of the polynomial that brings all strengths from 0 to 1 near to 1 in so few rounds."""
@@ -24,27 +26,29 @@ def make_optimizer(
 ) -> torch.optim.Optimizer:
     """Adam, AdamW or Muon over all weights; decay is for matrices, not for norms and biases.
 
-    `scales` multiply the learning rate of each weight. Muon is for the matrices within the layers of encoder
-    and decoder; embeddings, heads and vectors are left to AdamW.
+    `scales` multiply the learning rate of each weight. Muon is for the matrices of encoder and decoder that
+    turn states into states; embeddings, heads and vectors are left to AdamW.
     """
     kinds: dict[str, type[torch.optim.Adam]] = {
         "adam": torch.optim.Adam,
         "adamw": torch.optim.AdamW,
         "muon": Muon,
     }
-    grouped: dict[tuple[float, float, bool], list[nn.Parameter]] = {}
+    between = _between_states(model) if settings.optimizer == "muon" else {}
+    grouped: dict[tuple[float, float, bool, bool], list[nn.Parameter]] = {}
     for name, one in model.named_parameters():
         matrix = one.dim() > 1
         key = (
             settings.weight_decay if matrix else 0.0,
             scales[name] if scales is not None else 1.0,
-            settings.optimizer == "muon" and matrix and is_in_a_layer(name),
+            one in between,
+            between.get(one, False),
         )
         grouped.setdefault(key, []).append(one)
-    ordered = sorted(grouped.items(), key=lambda item: (-item[0][0], -item[0][1], item[0][2]))
+    ordered = sorted(grouped.items(), key=lambda item: (-item[0][0], -item[0][1], *item[0][2:]))
     groups = [
-        {"params": some, "weight_decay": decay, "scale": scale, "orthogonal": turned}
-        for (decay, scale, turned), some in ordered
+        {"params": some, "weight_decay": decay, "scale": scale, "orthogonal": turned, "by_head": by_head}
+        for (decay, scale, turned, by_head), some in ordered
     ]
     return kinds[settings.optimizer](
         groups,
@@ -54,12 +58,24 @@ def make_optimizer(
     )
 
 
+def _between_states(model: nn.Module) -> dict[nn.Parameter, bool]:
+    """The matrices of encoder and decoder that turn states into states, and whether each comes head by head."""
+    found = {}
+    for name, part in model.named_modules():
+        if name.startswith(("encoder.", "decoder.")) and isinstance(part, _TURNING):
+            for weight in part.parameters(recurse=False):
+                if weight.dim() > 1:
+                    found[weight] = isinstance(part, General)
+    return found
+
+
 class Muon(torch.optim.AdamW):
     """AdamW, but groups with `orthogonal` set take Muon's steps (Jordan et al. 2024).
 
     The gradient of a matrix has a few strong directions and many weak ones. Muon moves the matrix along its
     momentum with all directions made equally strong, so that the weak ones are learnt as fast. Its steps are
     as large as those of AdamW (Liu et al. 2025), so that one learning rate and one decay serve for both.
+    A filter of a convolution is a row of one matrix; what comes `by_head`, (H, K, M), has the rows of all heads.
     """
 
     @torch.no_grad()
@@ -76,8 +92,9 @@ class Muon(torch.optim.AdamW):
         for weight in group["params"]:
             if weight.grad is not None:
                 alike.setdefault(weight.shape, []).append(weight)
+        ends = (0, 1) if group.get("by_head") else (1, -1)
         for weights in alike.values():
-            updates = orthogonal(torch.stack([self._ahead(weight).flatten(1) for weight in weights]))
+            updates = orthogonal(torch.stack([self._ahead(weight).flatten(*ends) for weight in weights]))
             size = _STEP_SIZE * max(updates.shape[1:]) ** 0.5
             for weight, update in zip(weights, updates, strict=True):
                 weight.mul_(1 - group["lr"] * group["weight_decay"])

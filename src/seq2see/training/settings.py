@@ -58,7 +58,7 @@ class TrainingSettings(Settings):
     accumulate: int = Field(default=1, ge=1)
     """Batches whose gradients are added up for one step."""
     optimizer: Literal["adam", "adamw", "muon"] = "adam"
-    """`muon` learns more from each step of matrices within layers, and leaves all else to AdamW."""
+    """`muon` learns more from each step of matrices between states, and leaves all else to AdamW."""
     learning_rate: float = Field(default=1e-3, gt=0)
     beta1: float = Field(default=0.9, ge=0, lt=1)
     beta2: float = Field(default=0.98, ge=0, lt=1)
