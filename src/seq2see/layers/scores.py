@@ -52,13 +52,17 @@ class Dot(Score):
 
 
 class General(Score):
-    """s^T W h; W is applied to the source once."""
+    """s^T W h; W is applied to the source once.
+
+    At first W is as small as if scores were divided by the root of the width. Otherwise states of a hundred
+    features give a softmax that looks at single places from the start and learns little (docs/lab-notes.md).
+    """
 
     def __init__(self, width: int, memory_width: int, heads: int) -> None:
         super().__init__(heads)
         self.between = nn.Parameter(torch.empty(heads, width // heads, memory_width // heads))
         for head in self.between:
-            nn.init.xavier_uniform_(head)
+            nn.init.xavier_uniform_(head, gain=(width // heads) ** -0.5)
 
     def keys(self, memory: Tensor) -> Tensor:
         return split(memory, self.heads) @ self.between.transpose(-2, -1)

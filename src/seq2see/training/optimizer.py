@@ -59,7 +59,7 @@ def make_optimizer(
 
 
 def _between_states(model: nn.Module) -> dict[nn.Parameter, bool]:
-    """The matrices of encoder and decoder that turn states into states, and whether each comes head by head."""
+    """The matrices of encoder and decoder that turn states into states, and which come head by head."""
     found = {}
     for name, part in model.named_modules():
         if name.startswith(("encoder.", "decoder.")) and isinstance(part, _TURNING):
@@ -75,7 +75,8 @@ class Muon(torch.optim.AdamW):
     The gradient of a matrix has a few strong directions and many weak ones. Muon moves the matrix along its
     momentum with all directions made equally strong, so that the weak ones are learnt as fast. Its steps are
     as large as those of AdamW (Liu et al. 2025), so that one learning rate and one decay serve for both.
-    A filter of a convolution is a row of one matrix; what comes `by_head`, (H, K, M), has the rows of all heads.
+    A filter of a convolution is a row of one matrix; what comes `by_head`, (H, K, M), is the rows of all
+    heads.
     """
 
     @torch.no_grad()
