@@ -217,6 +217,7 @@ class Corpus:
             recipe.seed,
             training.batch_pairs,
             training.batch_by_length,
+            training.batch_together,
         )
 
 

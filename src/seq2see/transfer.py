@@ -32,6 +32,7 @@ _FREE = frozenset(
     {
         "model.dropout",
         "model.attention_dropout",
+        "model.memory_dropout",
         "model.front.token_dropout",
         "model.encoder.layers",
         "model.decoder.layers",

@@ -241,3 +241,19 @@ def test_targets_of_one_line_share_its_source() -> None:
     later = batches_of(shared, 400, 1)
     later.restore({"epoch": 1, "taken": 0})
     assert lines(epoch(later)) != lines(found)
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_examples_that_share_a_source_may_be_mixed(by_length: bool) -> None:
+    """B: captions of one image are in different batches; where two of them meet, the image is read once."""
+    data = captions(400, 5)
+    whole = epoch(batches_of(data, 10_000, 3, 20, by_length, False))
+    assert sorted(np.concatenate([batch.lines for batch in whole])) == list(range(2000))
+    assert 1900 < sum(len(batch["source"].values) for batch in whole) <= 2000
+    for batch in whole:
+        which = batch.shared if batch.shared is not None else torch.arange(len(batch.lines))
+        for line, source in zip(batch.lines, batch["source"].values[which], strict=True):
+            assert source.tolist() == data["source"][line].tolist()
+    later = batches_of(data, 10_000, 3, 20, by_length, False)
+    later.restore({"epoch": 0, "taken": 7})
+    assert lines(list(islice(later, 3))) == lines(whole[7:10])

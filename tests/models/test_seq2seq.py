@@ -2,10 +2,12 @@
 
 from copy import deepcopy
 
+import numpy as np
 import pytest
 import torch
 from networks import make_network
 
+from seq2see.data.sides import Batch, Side
 from seq2see.models import EncoderDecoder, ModelSettings
 from seq2see.models.contracts import DecoderOutput
 from seq2see.recipe import compose, preset
@@ -114,3 +116,17 @@ def test_what_was_kept_of_old_weights_is_not_used(make_model, change):
     after = logits(model)
     assert after.equal(logits(twin))
     assert not after.equal(before)
+
+
+def test_memory_loses_features_in_training_alone(make_model):
+    """H: each of the examples that share a source loses features of its own; outside training none does."""
+    model = make_model(dropout=0.0, memory_dropout=0.5)
+    source = Side(torch.tensor([[4, 5, 6, 2]]), torch.ones(1, 4, dtype=torch.bool))
+    batch = Batch({"source": source}, np.arange(3), torch.zeros(3, dtype=torch.long))
+    torch.manual_seed(1)
+    whole, lossy = model.eval().read(batch), model.train().read(batch)
+    for features, left in ((whole.states, lossy.states), (whole.summary, lossy.summary)):
+        lost = left == 0
+        assert 0.3 < lost.float().mean() < 0.7 and not (features == 0).any()
+        torch.testing.assert_close(left[~lost], 2 * features[~lost])
+        assert not torch.equal(lost[0], lost[1])

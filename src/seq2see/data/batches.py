@@ -50,8 +50,10 @@ class Batches(Stream):
         seed: int,
         pairs: int | None = None,
         by_length: bool = True,
+        together: bool = True,
     ) -> None:
-        self._by_length = by_length
+        """`together` puts examples that share a source into one batch."""
+        self._by_length, self._together = by_length, together
         self._data, self._columns = data, columns
         source = data["source"]
         self._sides = source, data["target"] if "target" in columns else source
@@ -75,16 +77,16 @@ class Batches(Stream):
 
     def _epoch(self, epoch: int) -> Iterator[npt.NDArray[np.int64]]:
         random = np.random.default_rng([self._seed, epoch])
-        order = self._together(random.permutation(len(self._data)), random)
+        order = self._grouped(random.permutation(len(self._data)), random)
         for start in range(0, len(order), _POOL):
             cut = self._cut(order[start : start + _POOL])
             for place in random.permutation(len(cut)):
                 yield cut[place]
 
-    def _together(self, order: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
+    def _grouped(self, order: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
         """Put examples that share a source side by side, so that one batch reads it once."""
         places = self._data["source"].places
-        if places is None:
+        if places is None or not self._together:
             return order
         ranks = random.permutation(int(places.max()) + 1)
         return order[np.argsort(ranks[places[order]], kind="stable")]
@@ -99,7 +101,7 @@ class Batches(Stream):
         source, target = (side.lengths_of(rows) for side in self._sides)
         if self._by_length:
             places, longest = self._data["source"].places, target
-            if places is not None:
+            if places is not None and self._together:
                 longest = _longest_of_each(places[rows], target)
             longer, lean = np.maximum(source, longest), source - longest
             order = np.lexsort((np.where(longer % 2, lean, -lean), longer))

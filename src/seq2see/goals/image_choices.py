@@ -113,7 +113,7 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
     # A beam that divides by the length writes long captions that say less.
     choice.take({"decoding": {"length_penalty": 0.0}}, "")
     times = max(4, min(60, round(20 * (30_000 / found.count) ** 0.5)))
-    # Captions of one image are learnt together, and it is read once for all of them.
+    # As many captions as this number of images has, whether or not they share their batch.
     sources = [one.source for one in islice(found.examples, _LOOKED_THROUGH)]
     each = round(len(sources) / len(set(sources)))
     batch = min(_IMAGES * each, _MOST_CAPTIONS) if each > 1 else _BATCH

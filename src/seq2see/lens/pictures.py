@@ -67,7 +67,7 @@ class Grid:
 
 
 def grid_of(network: Network, shape: ImageShape) -> Grid:
-    """The places of a network: patches, or those of a residual network's last map."""
+    """The places of a network: patches, or those of the finest map that a residual network gives."""
     front, encoder = network.front, network.encoder
     size = shape.height, shape.width
     if isinstance(front, PatchFront):
@@ -75,7 +75,7 @@ def grid_of(network: Network, shape: ImageShape) -> Grid:
         return Grid(rows, columns, front.patch, front.patch, int(front.first is not None))
     assert isinstance(front, StemFront) and isinstance(encoder, ResNetEncoder)
     (stride, _) = front.stem.convolution.stride
-    halvings = len(encoder.stages) - 1 + (front.pool is not None)
+    halvings = len(encoder.stages) - encoder.maps + (front.pool is not None)
 
     def left(side: int) -> int:
         side = -(-side // stride)

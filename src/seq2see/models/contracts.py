@@ -1,7 +1,7 @@
 """What passes between the parts of a network, whatever they are made of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, Self
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from seq2see.data.columns.contract import Vocabulary
 from seq2see.data.sides import Batch, Side
 from seq2see.layers.attention import Watch
+from seq2see.layers.dropout import dropout
 from seq2see.text.special import Special
 
 __all__ = [
@@ -64,6 +65,10 @@ class Memory:
         """Keep, repeat or drop rows of the batch."""
         tokens = self.tokens[rows] if self.tokens is not None else None
         return Memory(self.states[rows], self.mask[rows], self.summary[rows], tokens)
+
+    def drop(self, rate: float) -> "Memory":
+        """Set a share of the features to zero, as dropout does."""
+        return replace(self, summary=dropout(self.summary, rate), states=dropout(self.states, rate))
 
 
 class DecoderOutput(NamedTuple):

@@ -71,7 +71,8 @@ class Network(nn.Module):
     def read(self, batch: Batch) -> Memory:
         """The source of each example; one that several share is read once."""
         memory = self.encode_for_head(batch.sides)
-        return memory if batch.shared is None else memory.select(batch.shared)
+        memory = memory if batch.shared is None else memory.select(batch.shared)
+        return memory.drop(self.settings.memory_dropout) if self.training else memory
 
     def encode(self, sides: Sides, watch: Watch | None = None) -> Memory:
         """Read the source once, for whatever follows."""

@@ -108,6 +108,8 @@ class ModelSettings(Settings):
     width: int = Field(default=256, ge=2, le=65536)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     attention_dropout: float = Field(default=0.0, ge=0, lt=1)
+    memory_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Of what the encoder gives to a decoder or a head."""
     max_length: int = Field(default=1024, ge=1, le=1_000_000)
     """How many positions learned and one-hot positions and location attention have."""
     share_embeddings: bool = False

@@ -55,6 +55,8 @@ class TrainingSettings(Settings):
     batch_pairs: int | None = Field(default=None, ge=1)
     batch_by_length: bool = True
     """Examples of similar length share a batch, which leaves little padding; else batches are mixed."""
+    batch_together: bool = True
+    """Examples that share a source share a batch, which then reads it once; else they are mixed."""
     accumulate: int = Field(default=1, ge=1)
     """Batches whose gradients are added up for one step."""
     optimizer: Literal["adam", "adamw", "muon"] = "adam"

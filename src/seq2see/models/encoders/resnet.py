@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from seq2see.layers.attention import Watch
 from seq2see.layers.maps import BLOCKS, BlockKind, MapNorm
@@ -28,6 +29,8 @@ class ResNetSettings(EncoderSettings):
     """The channels of each stage."""
     depths: tuple[Count, ...] = (2, 2, 2)
     """The blocks of each stage."""
+    maps: int = Field(default=1, ge=1)
+    """The maps of so many last stages are read together: places of the finest, with what lies over them."""
     norm: MapNorm = "batch"
     residual: bool = True
     """Add what goes into a block to what comes out of it."""
@@ -35,13 +38,18 @@ class ResNetSettings(EncoderSettings):
     """A linear layer brings the states to the model's width, which a transformer decoder needs."""
 
     def memory_width(self, width: int) -> int:
-        return width if self.project else self.widths[-1]
+        return width if self.project else sum(self.widths[-self.maps :])
 
     def check(self, model: "ModelSettings") -> None:
         if not self.widths or len(self.widths) != len(self.depths):
             raise ValueError(
                 f"encoder.widths has {len(self.widths)} stages and encoder.depths {len(self.depths)}; "
                 "give each stage a width and a depth"
+            )
+        if self.maps > len(self.widths):
+            raise ValueError(
+                f"encoder.maps = {self.maps}, but there are {len(self.widths)} stages of "
+                "encoder.widths, each of which gives one map"
             )
         for width in self.widths:
             if self.block != "basic" and width % 4:
@@ -54,7 +62,11 @@ class ResNetSettings(EncoderSettings):
 
 
 class ResNetEncoder(nn.Module):
-    """Each place of the last map is a state of the memory; their mean is the summary."""
+    """Each place of the last map is a state of the memory; their mean is the summary.
+
+    Of several maps the finest has the places, and a place also has the features of the coarser ones above it,
+    as in feature pyramids (Lin et al. 2017): what a thing is, and what it looks like just there.
+    """
 
     def __init__(self, settings: "ModelSettings", part: ResNetSettings) -> None:
         super().__init__()
@@ -68,11 +80,19 @@ class ResNetEncoder(nn.Module):
                 channels = width
             stages.append(nn.Sequential(*blocks))
         self.stages = nn.ModuleList(stages)
-        self.project = nn.Linear(channels, settings.width) if part.project else None
+        self.maps = part.maps
+        read = sum(part.widths[-part.maps :])
+        self.project = nn.Linear(read, settings.width) if part.project else None
 
     def forward(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
+        maps = []
         for stage in self.stages:
             states = stage(states)
+            maps.append(states)
+        finest, *coarser = maps[-self.maps :]
+        rows, columns = finest.shape[2:]
+        spread = [F.interpolate(one, scale_factor=2**level) for level, one in enumerate(coarser, 1)]
+        states = torch.cat([finest, *(one[:, :, :rows, :columns] for one in spread)], 1)
         states = states.flatten(2).transpose(1, 2)  # (B, C, H, W) -> (B, S, D)
         if self.project is not None:
             states = self.project(states)
