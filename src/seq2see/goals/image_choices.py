@@ -112,7 +112,7 @@ def choose_captions(found: Survey, asked: Mapping[str, Any], model: bool) -> Cho
     choice.take({"text": {"target": {"kind": kind, "least": 3, "size": 10_000}}}, f"captions: {kind}")
     # A beam that divides by the length writes long captions that say less.
     choice.take({"decoding": {"length_penalty": 0.0}}, "")
-    times = max(4, min(60, round(20 * (30_000 / found.count) ** 0.5)))
+    times = max(4, min(60, round(13 * (30_000 / found.count) ** 0.5)))
     # As many captions as this number of images has, whether or not they share their batch.
     sources = [one.source for one in islice(found.examples, _LOOKED_THROUGH)]
     each = round(len(sources) / len(set(sources)))
