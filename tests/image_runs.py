@@ -27,6 +27,11 @@ _RUNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "caption": (
         "task:shapes:pairs=60",
         "caption-tiny",
+        ("model.width=16", "model.encoder.widths=[4,4,8]", "model.front.width=4"),
+    ),
+    "pyramid": (
+        "task:shapes:pairs=60",
+        "caption-tiny",
         ("model.width=16", "model.encoder.widths=[4,4,8]", "model.encoder.maps=2", "model.front.width=4"),
     ),
     "transformer": (

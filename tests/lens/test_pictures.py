@@ -11,7 +11,7 @@ from seq2see.lens.edits import Block, Force, Hide, Pin, Reword, Skip, edits_of
 from seq2see.lens.pictures import Grid, Picture, gradient, occlusion
 from seq2see.lens.watchers import check_addresses
 
-NAMES = ["vit", "resnet", "number", "caption", "transformer"]
+NAMES = ["vit", "resnet", "number", "caption", "pyramid", "transformer"]
 OTHER = "task:shapes//green cross 24 24 6"
 
 
