@@ -194,7 +194,10 @@ LOCATION = (*RNN, "model.decoder.attention=location")
                 ("pointer", "pointer=true"),
             )
         ),
-        ([*RNN, "model.decoder.attention=none", "model.decoder.heads=2"], "decoder.heads needs an attention"),
+        (
+            [*RNN, "model.decoder.attention=none", "model.decoder.heads=2"],
+            "decoder.heads = 2 needs an attention .* or decoder.heads=1",
+        ),
         (
             [*RNN, "model.decoder.self_attention=location"],
             "'location' would name places of the source; choose another score such as scaled-dot",

@@ -82,7 +82,10 @@ class RecurrentDecoderSettings(Settings):
                 "score such as scaled-dot"
             )
         if self.attention == self.self_attention == "none" and self.heads > 1:
-            raise ValueError("decoder.heads needs an attention to split, and decoder.attention is 'none'")
+            raise ValueError(
+                f"decoder.heads = {self.heads} needs an attention to split, and decoder.attention is 'none'; "
+                "choose an attention such as additive, or decoder.heads=1"
+            )
         check_heads("decoder.heads", width, self.heads)
         if self.attention != "none":
             check_heads("decoder.heads", memory_width, self.heads)
