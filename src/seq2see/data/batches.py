@@ -53,9 +53,10 @@ class Batches(Stream):
         together: bool = True,
     ) -> None:
         """`together` puts examples that share a source into one batch."""
-        self._by_length, self._together = by_length, together
+        self._by_length = by_length
         self._data, self._columns = data, columns
         source = data["source"]
+        self._groups = source.places if together else None
         self._sides = source, data["target"] if "target" in columns else source
         self._budget = tokens
         self._most = pairs or len(data)
@@ -85,11 +86,11 @@ class Batches(Stream):
 
     def _grouped(self, order: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
         """Put examples that share a source side by side, so that one batch reads it once."""
-        places = self._data["source"].places
-        if places is None or not self._together:
+        groups = self._groups
+        if groups is None:
             return order
-        ranks = random.permutation(int(places.max()) + 1)
-        return order[np.argsort(ranks[places[order]], kind="stable")]
+        ranks = random.permutation(int(groups.max()) + 1)
+        return order[np.argsort(ranks[groups[order]], kind="stable")]
 
     def _cut(self, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
         """Sort rows by length, unless they are to stay mixed, and cut them where the budget is full.
@@ -100,9 +101,8 @@ class Batches(Stream):
         """
         source, target = (side.lengths_of(rows) for side in self._sides)
         if self._by_length:
-            places, longest = self._data["source"].places, target
-            if places is not None and self._together:
-                longest = _longest_of_each(places[rows], target)
+            groups = self._groups
+            longest = target if groups is None else _longest_of_each(groups[rows], target)
             longer, lean = np.maximum(source, longest), source - longest
             order = np.lexsort((np.where(longer % 2, lean, -lean), longer))
             rows, source, target = rows[order], source[order], target[order]

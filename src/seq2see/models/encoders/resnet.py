@@ -37,8 +37,13 @@ class ResNetSettings(EncoderSettings):
     project: bool = False
     """A linear layer brings the states to the model's width, which a transformer decoder needs."""
 
+    @property
+    def read_width(self) -> int:
+        """The features of a place of all maps that are read together."""
+        return sum(self.widths[-self.maps :])
+
     def memory_width(self, width: int) -> int:
-        return width if self.project else sum(self.widths[-self.maps :])
+        return width if self.project else self.read_width
 
     def check(self, model: "ModelSettings") -> None:
         if not self.widths or len(self.widths) != len(self.depths):
@@ -81,18 +86,18 @@ class ResNetEncoder(nn.Module):
             stages.append(nn.Sequential(*blocks))
         self.stages = nn.ModuleList(stages)
         self.maps = part.maps
-        read = sum(part.widths[-part.maps :])
-        self.project = nn.Linear(read, settings.width) if part.project else None
+        self.project = nn.Linear(part.read_width, settings.width) if part.project else None
 
     def forward(self, states: Tensor, mask: Tensor, watch: Watch | None = None) -> Memory:
         maps = []
         for stage in self.stages:
             states = stage(states)
             maps.append(states)
-        finest, *coarser = maps[-self.maps :]
-        rows, columns = finest.shape[2:]
-        spread = [F.interpolate(one, scale_factor=2**level) for level, one in enumerate(coarser, 1)]
-        states = torch.cat([finest, *(one[:, :, :rows, :columns] for one in spread)], 1)
+        if self.maps > 1:
+            finest, *coarser = maps[-self.maps :]
+            rows, columns = finest.shape[2:]
+            spread = [F.interpolate(one, scale_factor=2**level) for level, one in enumerate(coarser, 1)]
+            states = torch.cat([finest, *(one[:, :, :rows, :columns] for one in spread)], 1)
         states = states.flatten(2).transpose(1, 2)  # (B, C, H, W) -> (B, S, D)
         if self.project is not None:
             states = self.project(states)
